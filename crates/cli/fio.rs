@@ -6,7 +6,7 @@ use std::fs::File;
 use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Prefix};
 use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
 use ferrio_report::{Format, start_debug};
-use ferrio_stats::CalibrationStart;
+use ferrio_stats::ClockReading;
 
 use crate::arguments::{self, Item};
 use crate::error::Error;
@@ -39,7 +39,7 @@ impl From<u8> for FrontEndOutcome {
 /// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<FrontEndOutcome, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
-    let calibration = CalibrationStart::now();
+    let calibration = ClockReading::now();
     let (scanned, compat) = arguments::read(words, 1, OPTIONS, compat);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
     *messages = Messages::of(read, compat);

@@ -8,7 +8,7 @@ use ferrio_metrics::MetricsServer;
 use ferrio_report::RunEnvironment;
 use ferrio_results::RunEvent;
 use ferrio_runner::RunOptions;
-use ferrio_stats::CalibrationStart;
+use ferrio_stats::ClockReading;
 use ferrio_thresholds::{InapplicableThreshold, inapplicable};
 
 use crate::error::Error;
@@ -31,7 +31,7 @@ pub fn run_and_report(
     sources: &Sources,
     settings: &ProgramSettings,
     messages: Messages,
-    calibration: CalibrationStart,
+    calibration: ClockReading,
 ) -> Result<RunOutcome, Error> {
     check_thresholds(plan, settings)?;
     let terminal = live_view::terminal(plan, settings)?;

@@ -16,7 +16,7 @@ use ferrio_jobfile::{Builder, Sources};
 use ferrio_machine::write_whole;
 use ferrio_report::model::{DeviceReport, RunReport};
 use ferrio_report::{Format, Formats, TerseVersion};
-use ferrio_stats::CalibrationStart;
+use ferrio_stats::ClockReading;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -141,7 +141,7 @@ const COMPLETE: Formats = Formats::only(Format::JsonPlus);
 /// Runs the jobs. Returns the report and the exit status.
 fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport, u8), Error> {
     // Reading and planning the jobs takes about as long as the calibration.
-    let calibration = CalibrationStart::now();
+    let calibration = ClockReading::now();
     let settings = ProgramSettings::read(&[], Compat::Ferrio)
         .map_err(|error| diagnose::settings(error, &[], Compat::Ferrio))?;
     // The report is the answer to this function, and what it becomes is decided later.

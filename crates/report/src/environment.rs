@@ -4,7 +4,7 @@
 
 use ferrio_job::{Compat, Plan};
 use ferrio_machine::{CpuMeter, CpuThrottling, CpuUse, Host, Place, Places, ThrottleMeter};
-use ferrio_stats::Clock;
+use ferrio_stats::counter_is_invariant;
 
 /// The machine of a run.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl RunEnvironment {
             host: Host::ask(),
             places: places.all().to_vec(),
             places_of,
-            counter_is_invariant: Clock::counter_is_invariant(),
+            counter_is_invariant: counter_is_invariant(),
             cpu: CpuMeter::begin(),
             throttling: match compat {
                 Compat::Ferrio => ThrottleMeter::begin(),

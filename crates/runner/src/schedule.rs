@@ -22,7 +22,7 @@ use ferrio_kernel::futexes;
 use ferrio_kernel::programs::ProgramGroup;
 use ferrio_logs::LogSender;
 use ferrio_results::{JobError, JobResult, JobState, RunEvent, RunResult};
-use ferrio_stats::{CalibrationStart, Clock, TickSource};
+use ferrio_stats::{Clock, ClockReading, TickSource};
 use log::debug;
 
 use crate::cgroups::Cgroups;
@@ -69,7 +69,7 @@ pub struct RunOptions {
     /// Directory of verify states; the current one if empty.
     pub state_dir: PathBuf,
     /// When the calibration of the clock began, if it did before the run.
-    pub calibration: Option<CalibrationStart>,
+    pub calibration: Option<ClockReading>,
     /// Measure how idle the CPUs are.
     pub idleness: bool,
     /// Send [`RunEvent::Interim`] after each such interval of the run.
@@ -122,7 +122,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
     if let Err(e) = &watch {
         observer(RunEvent::Diagnostic(not_watched(e)));
     }
-    let calibration = options.calibration.unwrap_or_else(CalibrationStart::now);
+    let calibration = options.calibration.unwrap_or_else(ClockReading::now);
     let clock = clock(plan.clock, calibration, observer);
     let clock_began = clock.now();
     let source = match clock.source() {
@@ -231,7 +231,7 @@ fn idle_threads(observer: &mut dyn FnMut(RunEvent<'_>)) -> Option<IdleThreads> {
 /// The clock of the run. `observer` gets a note when it is not the one that was asked for.
 fn clock(
     source: Option<ClockSource>,
-    calibration: CalibrationStart,
+    calibration: ClockReading,
     observer: &mut dyn FnMut(RunEvent<'_>),
 ) -> Clock {
     if source == Some(ClockSource::Kernel) {

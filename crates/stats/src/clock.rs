@@ -28,28 +28,41 @@ const FRACTION_BITS: u32 = 32;
 /// Shortest time over which the speed of the counter is measured: enough for 10 parts in a million (99 % of calibrations are within 7).
 const MIN_CALIBRATION_TIME: Duration = Duration::from_micros(500);
 
-/// The first reading of both clocks for a [`Clock`] that is calibrated later: work in between replaces waiting.
-#[derive(Clone, Copy, Debug)]
-pub struct CalibrationStart {
+/// A reading of both clocks at one moment. The first one for a [`Clock`] may be taken early: work until the second one replaces waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClockReading {
     ticks: u64,
+    /// Of CLOCK_MONOTONIC.
     ns: u64,
 }
 
-impl CalibrationStart {
-    /// Reads both clocks.
+impl ClockReading {
+    /// Reads both clocks: the tightest of a few readings, because a preempted one would tilt the whole calibration.
     #[must_use]
     pub fn now() -> Self {
-        let (ticks, ns) = read_both();
-        CalibrationStart { ticks, ns }
+        let readings = (0..8).map(|_| {
+            let before = read_tsc();
+            let ns = monotonic_ns();
+            let took = read_tsc().wrapping_sub(before);
+            (took, ClockReading { ticks: before.wrapping_add(took / 2), ns })
+        });
+        readings.min().map_or(ClockReading::default(), |(_, reading)| reading)
     }
 
-    /// Length of a tick in ns since then; `None` if the counter does not run. Waits until the time is long enough.
+    /// Length of a tick in ns until now; `None` if the counter does not run. Waits until the time is long enough.
     fn speed(self) -> Option<u64> {
         let end = self.ns + MIN_CALIBRATION_TIME.as_nanos() as u64;
         while monotonic_ns() < end {
             std::hint::spin_loop();
         }
-        speed((self.ticks, self.ns), read_both())
+        self.speed_until(ClockReading::now())
+    }
+
+    /// Length of a tick in ns between two readings; `None` if the counter does not run.
+    fn speed_until(self, end: ClockReading) -> Option<u64> {
+        let ticks = end.ticks.checked_sub(self.ticks).filter(|&ticks| ticks > 1000)?;
+        let ns = u128::from(end.ns.checked_sub(self.ns)?);
+        u64::try_from((ns << FRACTION_BITS) / u128::from(ticks)).ok().filter(|&speed| speed > 0)
     }
 }
 
@@ -57,24 +70,18 @@ impl Clock {
     /// Chooses and calibrates the source. Takes 0.5 ms where the time stamp counter is usable.
     #[must_use]
     pub fn calibrate() -> Self {
-        Clock::calibrate_since(CalibrationStart::now())
+        Clock::calibrate_since(ClockReading::now())
     }
 
     /// Chooses and calibrates the source, over the time since `start` and at least 0.5 ms.
     #[must_use]
-    pub fn calibrate_since(start: CalibrationStart) -> Self {
-        if tsc_is_invariant()
+    pub fn calibrate_since(start: ClockReading) -> Self {
+        if counter_is_invariant()
             && let Some(ns_per_tick) = start.speed()
         {
             return Clock { source: TickSource::Tsc, ns_per_tick };
         }
         Clock::monotonic()
-    }
-
-    /// Whether this machine has a time stamp counter that always runs at one speed, on all processors alike.
-    #[must_use]
-    pub fn counter_is_invariant() -> bool {
-        tsc_is_invariant()
     }
 
     /// The fallback: ticks are CLOCK_MONOTONIC ns.
@@ -129,8 +136,7 @@ const MEASURE_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug)]
 pub struct LongClock {
     clock: Clock,
-    /// The start: ticks, and ns of CLOCK_MONOTONIC.
-    began: (u64, u64),
+    began: ClockReading,
     /// Ticks of the next measurement.
     measured_next: u64,
 }
@@ -140,27 +146,27 @@ impl LongClock {
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         let began = match clock.source {
-            TickSource::Tsc => read_both(),
-            TickSource::Monotonic => (0, 0),
+            TickSource::Tsc => ClockReading::now(),
+            TickSource::Monotonic => ClockReading::default(),
         };
-        LongClock { clock, began, measured_next: began.0.saturating_add(clock.ticks(MEASURE_INTERVAL)) }
+        LongClock { clock, began, measured_next: began.ticks.saturating_add(clock.ticks(MEASURE_INTERVAL)) }
     }
 
     /// Ticks in a duration, at `now` in ticks.
     #[must_use]
     pub fn ticks(&mut self, now: u64, duration: Duration) -> u64 {
         if self.clock.source == TickSource::Tsc && now >= self.measured_next {
-            self.measure(read_both());
+            self.measure(ClockReading::now());
         }
         self.clock.ticks(duration)
     }
 
     /// Measures the speed from the start to this reading of both clocks.
-    fn measure(&mut self, now: (u64, u64)) {
-        if let Some(ns_per_tick) = speed(self.began, now) {
+    fn measure(&mut self, now: ClockReading) {
+        if let Some(ns_per_tick) = self.began.speed_until(now) {
             self.clock.ns_per_tick = ns_per_tick;
         }
-        self.measured_next = now.0.saturating_add(self.clock.ticks(MEASURE_INTERVAL));
+        self.measured_next = now.ticks.saturating_add(self.clock.ticks(MEASURE_INTERVAL));
     }
 }
 
@@ -177,9 +183,11 @@ fn read_tsc() -> u64 {
     monotonic_ns()
 }
 
-/// The processor says the counter is invariant, and the kernel trusts it.
+/// Whether this machine has a time stamp counter that always runs at one speed, on all processors alike: the processor says so, and the
+/// kernel trusts it.
 #[cfg(target_arch = "x86_64")]
-fn tsc_is_invariant() -> bool {
+#[must_use]
+pub fn counter_is_invariant() -> bool {
     use std::arch::x86_64::__cpuid;
     const INVARIANT_TSC: u32 = 1 << 8;
     const LEAF: u32 = 0x8000_0007;
@@ -192,34 +200,16 @@ fn tsc_is_invariant() -> bool {
     }
 }
 
+/// Whether this machine has a time stamp counter that always runs at one speed: none that is known.
 #[cfg(not(target_arch = "x86_64"))]
-fn tsc_is_invariant() -> bool {
+#[must_use]
+pub fn counter_is_invariant() -> bool {
     false
 }
 
 fn monotonic_ns() -> u64 {
     nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)
         .map_or(0, |t| t.tv_sec() as u64 * 1_000_000_000 + t.tv_nsec() as u64)
-}
-
-/// One reading of both clocks, the tightest of a few: a preempted reading would tilt the whole calibration.
-fn read_both() -> (u64, u64) {
-    (0..8)
-        .map(|_| {
-            let before = read_tsc();
-            let ns = monotonic_ns();
-            let after = read_tsc();
-            (after.wrapping_sub(before), before.wrapping_add(after.wrapping_sub(before) / 2), ns)
-        })
-        .min()
-        .map_or((0, 0), |(_, ticks, ns)| (ticks, ns))
-}
-
-/// Length of a tick in ns between two readings of both clocks; `None` if the counter does not run.
-fn speed(from: (u64, u64), to: (u64, u64)) -> Option<u64> {
-    let ticks = to.0.checked_sub(from.0).filter(|&ticks| ticks > 1000)?;
-    let ns = u128::from(to.1.checked_sub(from.1)?);
-    u64::try_from((ns << FRACTION_BITS) / u128::from(ticks)).ok().filter(|&speed| speed > 0)
 }
 
 #[cfg(test)]
@@ -231,19 +221,21 @@ mod tests {
         // 2.5 ticks a ns, calibrated 20 parts in a million too fast.
         let speed = ((1_u64 << FRACTION_BITS) as f64 / 2.5 * (1.0 - 20e-6)) as u64;
         let clock = Clock { source: TickSource::Tsc, ns_per_tick: speed };
-        let mut long = LongClock { clock, began: (1_000_000, 77), measured_next: 0 };
+        let began = ClockReading { ticks: 1_000_000, ns: 77 };
+        let mut long = LongClock { clock, began, measured_next: 0 };
         let minute = Duration::from_secs(60);
         let exact = 150_000_000_000_u64;
         assert!(clock.ticks(minute).abs_diff(exact) > 2_900_000);
         // Readings are off by 25 ns.
         for (seconds, most) in [(1_u64, 6000), (10, 600), (60, 200)] {
-            long.measure((1_000_000 + seconds * 2_500_000_000, 77 + seconds * 1_000_000_000 + 25));
+            let ticks = 1_000_000 + seconds * 2_500_000_000;
+            long.measure(ClockReading { ticks, ns: 77 + seconds * 1_000_000_000 + 25 });
             assert!(long.clock.ticks(minute).abs_diff(exact) < most, "{seconds}");
             let next = 1_000_000 + seconds * 2_500_000_000 + 250_000_000;
             assert!(long.measured_next.abs_diff(next) < 100);
         }
         let before = long.clock.ns_per_tick;
-        long.measure((0, 0));
+        long.measure(ClockReading::default());
         assert_eq!(long.clock.ns_per_tick, before, "clocks that run backwards say nothing");
     }
 

@@ -54,13 +54,7 @@ impl Latency {
 
     /// Adds one latency of `ns`. Workers record many: see [`crate::Recorder`].
     pub fn record(&mut self, ns: u64) {
-        self.min = self.min.min(ns);
-        self.max = self.max.max(ns);
-        self.sum += u128::from(ns);
-        self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(ns) * u128::from(ns));
-        let ns = ns.min(MAX_NS);
-        let recorded = self.histogram.get_or_insert_with(|| histogram_up_to(ns)).record(ns);
-        debug_assert!(recorded.is_ok(), "histograms grow with their values");
+        self.record_n(ns, 1);
     }
 
     /// Adds `count` latencies of `ns`, as one bucket of another histogram.

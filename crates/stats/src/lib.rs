@@ -9,6 +9,7 @@
 
 pub mod block_errors;
 pub mod clock;
+pub mod direction;
 pub mod distribution;
 pub mod job;
 pub mod latency;
@@ -20,9 +21,10 @@ pub mod saturating;
 pub mod usage;
 
 pub use block_errors::{BlockErrors, BlockState};
-pub use clock::{CalibrationStart, Clock, LongClock, TickSource};
+pub use clock::{Clock, ClockReading, LongClock, TickSource, counter_is_invariant};
+pub use direction::{DirectionRecorder, DirectionStats};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
-pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
+pub use job::{JobStats, SyncStats};
 pub use latency::{Latency, NewSamples, cell_middle_ns, cell_of};
 pub use priority::{PriorityLatency, PriorityStats};
 pub use quantile::{Buckets, quantile_error};

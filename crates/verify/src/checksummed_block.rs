@@ -5,9 +5,6 @@ use crc::{CRC_32_ISO_HDLC, Crc, Table};
 /// The CRC-32 of zlib.
 static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
 
-/// Bytes of the checksum and the offset.
-const TRAILER: usize = 12;
-
 /// A failed check of such a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockFault {
@@ -29,9 +26,12 @@ pub enum BlockFault {
 
 /// Writes checksum and offset at the end of the block at `offset`. A block that is too short for both is not changed.
 pub fn add_checksum(block: &mut [u8], offset: u64) {
-    let Some((body, trailer)) = split(block.len()).map(|body| block.split_at_mut(body)) else { return };
-    trailer[..4].copy_from_slice(&CRC32.checksum(body).to_ne_bytes());
-    trailer[4..].copy_from_slice(&offset.to_ne_bytes());
+    if let Some((rest, place)) = block.split_last_chunk_mut()
+        && let Some((body, checksum)) = rest.split_last_chunk_mut()
+    {
+        *checksum = CRC32.checksum(body).to_ne_bytes();
+        *place = offset.to_ne_bytes();
+    }
 }
 
 /// Checks a block that was read at `offset`.
@@ -39,21 +39,14 @@ pub fn add_checksum(block: &mut [u8], offset: u64) {
 /// # Errors
 /// The checksum or the offset is wrong. A block that is too short for them passes.
 pub fn check_checksum(block: &[u8], offset: u64) -> Result<(), BlockFault> {
-    let Some((body, trailer)) = split(block.len()).map(|body| block.split_at(body)) else { return Ok(()) };
-    let (mut checksum, mut place) = ([0; 4], [0; 8]);
-    checksum.copy_from_slice(&trailer[..4]);
-    place.copy_from_slice(&trailer[4..]);
-    let (calculated, stored) = (CRC32.checksum(body), u32::from_ne_bytes(checksum));
+    let Some((rest, place)) = block.split_last_chunk() else { return Ok(()) };
+    let Some((body, checksum)) = rest.split_last_chunk() else { return Ok(()) };
+    let (calculated, stored) = (CRC32.checksum(body), u32::from_ne_bytes(*checksum));
     if calculated != stored {
         return Err(BlockFault::Checksum { calculated, stored });
     }
-    let stored = u64::from_ne_bytes(place);
+    let stored = u64::from_ne_bytes(*place);
     if stored != offset { Err(BlockFault::Offset { actual: offset, stored }) } else { Ok(()) }
-}
-
-/// Bytes before the trailer.
-fn split(len: usize) -> Option<usize> {
-    len.checked_sub(TRAILER)
 }
 
 #[cfg(test)]

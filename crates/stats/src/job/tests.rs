@@ -1,7 +1,10 @@
+use std::sync::Arc;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::DirectionRecorder;
 
 mod since;
 

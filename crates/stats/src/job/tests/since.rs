@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use crate::job::DirectionRecorder;
+use crate::DirectionRecorder;
 
 /// Direction, latency, whether it is an I/O or a sync.
 type Op = (usize, u64, bool);
