@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use ferrio_compare::{CompareOptions, Comparison, MAX_CONFIDENCE, Side, compare, read_side};
+use ferrio_compare::{Comparison, MAX_CONFIDENCE, Side, compare, read_side};
 use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
 use ferrio_machine::is_same_file;
@@ -123,7 +123,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         return Ok(1);
     }
     let confidence = arguments.get_one::<f64>("confidence").copied().unwrap_or(95.0);
-    let comparison = compare(&sides, CompareOptions { confidence });
+    let comparison = compare(&sides, confidence);
     if comparison.jobs.is_empty() {
         show(
             "the reports have no job in common that did I/O".to_owned(),

@@ -4,7 +4,8 @@
 use ferrio_job::in_one_line;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-use crate::comparison::{Comparison, FigureRow, JobRows};
+use crate::change::{FigureRow, JobRows};
+use crate::comparison::Comparison;
 
 /// The comparison as JUnit XML. A figure that became worse by more than `percent` and by more than noise is a failure.
 ///

@@ -4,11 +4,13 @@
 //! [`markdown`] and [`json`].
 #![forbid(unsafe_code)]
 
+mod change;
 mod comparison;
 mod conditions;
 mod directory;
 mod error;
 mod figures;
+mod job_entry;
 mod junit;
 mod read;
 mod run_parts;
@@ -16,9 +18,8 @@ mod statistics;
 mod summary;
 mod table;
 
-pub use comparison::{
-    Change, ChangeVerdict, CompareOptions, ComparedSide, Comparison, FigureRow, JobRows, compare,
-};
+pub use change::{Change, ChangeVerdict, FigureRow, JobRows};
+pub use comparison::{ComparedSide, Comparison, compare};
 pub use conditions::ConditionDifference;
 pub use directory::{Directory, read_log};
 pub use error::SideError;
@@ -26,6 +27,6 @@ pub use ferrio_report::Unit;
 pub use figures::Figure;
 pub use junit::junit;
 pub use read::{MeasuredRun, Side, read_run, read_side};
-pub use statistics::{Interval, MAX_CONFIDENCE, confidence_margin};
+pub use statistics::{MAX_CONFIDENCE, confidence_margin};
 pub use summary::{FigureSummary, JobSummary, summarize};
 pub use table::{json, markdown, text};

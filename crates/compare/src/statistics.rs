@@ -27,22 +27,13 @@ pub(crate) trait Statistic {
     fn of(&self, runs: &[usize], without: &mut Vec<f64>) -> f64;
 }
 
-/// Bounds of a change, as factors less 1: 0.05 is 5 % more.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
-}
-
 /// An estimated change from one side to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     /// The factor less 1.
     pub(crate) change: f64,
-    /// Bounds of the true change, with the requested confidence; `None` if a side has one run.
-    pub(crate) interval: Option<Interval>,
+    /// Lower and upper bound of the true change, with the requested confidence; `None` if a side has one run.
+    pub(crate) interval: Option<[f64; 2]>,
     /// Probability that noise alone changes the figure as much, 0 to 1; `None` likewise.
     pub(crate) chance: Option<f64>,
 }
@@ -75,7 +66,7 @@ pub(crate) fn estimate(
     // No run differs from another: there is no noise.
     if error == 0.0 {
         let chance = if log_change == 0.0 { 1.0 } else { 0.0 };
-        let interval = Some(Interval { low: change, high: change });
+        let interval = Some([change; 2]);
         return Some(Estimate { change, interval, chance: Some(chance) });
     }
     let distance = log_change.abs() / error;
@@ -84,7 +75,7 @@ pub(crate) fn estimate(
         false => bootstrap(before, after, &one, &two, distance, confidence),
     };
     let bound = |sign: f64| (log_change + sign * margin * error).exp_m1();
-    let interval = Some(Interval { low: bound(-1.0), high: bound(1.0) });
+    let interval = Some([bound(-1.0), bound(1.0)]);
     Some(Estimate { change, interval, chance: Some(chance) })
 }
 
@@ -228,8 +219,8 @@ mod tests {
                 let (one, two) =
                     (self.side(runs, 1000.0, deviation), self.side(runs, 1000.0 * effect, deviation));
                 let estimate = estimate(&one, &two, 95.0).unwrap();
-                let interval = estimate.interval.unwrap();
-                let is_found = interval.low > 0.0 || interval.high < 0.0;
+                let [low, high] = estimate.interval.unwrap();
+                let is_found = low > 0.0 || high < 0.0;
                 assert_eq!(is_found, estimate.chance.unwrap() < 0.05, "{estimate:?}");
                 found += u32::from(is_found);
             }
@@ -282,7 +273,7 @@ mod tests {
         assert_eq!(of(7.0, 7.0).chance, Some(1.0));
         let more = of(7.0, 7.7);
         assert_eq!(more.chance, Some(0.0));
-        assert!((more.interval.unwrap().low - 0.1).abs() < 1e-9);
+        assert!((more.interval.unwrap()[0] - 0.1).abs() < 1e-9);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use ferrio_report::model::{DirectionReport, JobReport};
 use ferrio_stats::saturating_total;
 
-use crate::comparison::{direction_of, entries_of, keys};
 use crate::figures::{Figure, Values};
+use crate::job_entry::{direction_of, entries_of, keys};
 use crate::read::Side;
 
 /// The figures of one direction of a job on one side.

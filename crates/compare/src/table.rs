@@ -6,7 +6,8 @@ use std::io;
 
 use ferrio_job::{counted, in_one_line, reason};
 
-use crate::comparison::{Change, ChangeVerdict, Comparison, FailedJob, FigureRow, JobRows};
+use crate::change::{Change, ChangeVerdict, FigureRow, JobRows};
+use crate::comparison::{Comparison, FailedJob};
 
 /// The comparison as a JSON document.
 #[must_use]

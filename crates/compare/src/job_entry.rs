@@ -1,0 +1,53 @@
+//! Finds a job, and its directions, in each run of each side.
+
+use ferrio_report::model::{DirectionReport, JobReport};
+
+use crate::read::{MeasuredRun, Side};
+
+/// A job: its name, and the number of earlier jobs of that name in its report.
+pub(crate) type JobKey = (String, usize);
+
+/// All jobs in the order of their first appearance.
+pub(crate) fn keys(sides: &[Side]) -> Vec<JobKey> {
+    let mut all: Vec<JobKey> = Vec::new();
+    for run in sides.iter().flat_map(|side| &side.runs) {
+        for (index, job) in run.report.jobs.iter().enumerate() {
+            let before = run.report.jobs[..index].iter().filter(|other| other.jobname == job.jobname).count();
+            let key = (job.jobname.clone(), before);
+            if !all.contains(&key) {
+                all.push(key);
+            }
+        }
+    }
+    all
+}
+
+/// A job in one run.
+#[derive(Clone, Copy)]
+pub(crate) struct JobEntry<'a> {
+    pub(crate) run: &'a MeasuredRun,
+    /// Index among the jobs of the run.
+    pub(crate) at: usize,
+}
+
+impl<'a> JobEntry<'a> {
+    pub(crate) fn job(self) -> &'a JobReport {
+        &self.run.report.jobs[self.at]
+    }
+}
+
+/// The entry of a job in each run of each side; `None` if a run lacks it.
+pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &JobKey) -> Option<Vec<Vec<JobEntry<'a>>>> {
+    sides.iter().map(|side| side.runs.iter().map(|run| entry_of(run, key)).collect()).collect()
+}
+
+pub(crate) fn entry_of<'a>(run: &'a MeasuredRun, key: &JobKey) -> Option<JobEntry<'a>> {
+    let named = run.report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
+    named.map(|(at, _)| JobEntry { run, at }).nth(key.1)
+}
+
+/// The report of a direction; `None` if the job did no I/O in it.
+pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a DirectionReport> {
+    let (_, found) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    (found.total_ios > 0).then_some(found)
+}
