@@ -6,7 +6,7 @@ mod target;
 
 use std::path::PathBuf;
 
-use ferrio_compare::{CompareOptions, MeasuredRun, Side, compare};
+use ferrio_compare::{MeasuredRun, Side, compare};
 use ferrio_report::{Format, Formats, TerseVersion, read_all};
 use ferrio_thresholds::{Threshold, judge};
 
@@ -36,7 +36,7 @@ target::target!(|data: &[u8]| {
         runs.push(MeasuredRun { path: PathBuf::from("run.json"), report, logged: Vec::new() });
     }
     let side = |name: &str| Side { name: name.to_owned(), runs: runs.clone() };
-    let comparison = compare(&[side("one"), side("other")], CompareOptions { confidence: 99.0 });
+    let comparison = compare(&[side("one"), side("other")], 99.0);
     for shown in [ferrio_compare::text, ferrio_compare::markdown, ferrio_compare::json] {
         assert!(shown(&comparison).ends_with('\n'));
     }
