@@ -1,6 +1,6 @@
 //! Which log files a job writes.
 
-use crate::{JobSpec, LogKind, Logs};
+use crate::{JobSpec, LogKind, LogValues, Logs};
 
 /// One log file of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +21,10 @@ pub struct PlannedLog {
 #[must_use]
 pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
     let log = |kind: LogKind| {
-        let (prefix, window_ms) = (kind.prefix(&spec.logs)?, window_ms(kind, spec)?);
+        let (prefix, window_ms) = (spec.logs.prefix(kind)?, kind.window_ms(spec)?);
         let Logs { shared, summed, stored, group_in_names, .. } = spec.logs;
         // Compressed records have no room for histograms: those stay text.
-        let stored = stored.filter(|_| kind != LogKind::Histogram);
+        let stored = stored.filter(|_| kind.values() != LogValues::Histograms);
         let number = if shared || summed { group_in_names } else { Some(spec.number) };
         let number = number.map(|number| format!(".{number}")).unwrap_or_default();
         let suffix = if stored.is_some() { "log.fz" } else { "log" };
@@ -32,19 +32,4 @@ pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
         Some(PlannedLog { kind, path, shared: shared && !summed, stored, window_ms })
     };
     LogKind::ALL.iter().copied().filter_map(log).collect()
-}
-
-/// ms between two rows: 0 without rows, `None` for a row for every I/O. The outer `None` is for what the job does not measure.
-fn window_ms(kind: LogKind, spec: &JobSpec) -> Option<Option<u32>> {
-    let (logs, measure) = (&spec.logs, &spec.measure);
-    let windows = |ms: u32| Some(ms).filter(|&ms| ms > 0);
-    match kind {
-        LogKind::Bandwidth if logs.bw_disabled => Some(Some(0)),
-        LogKind::Bandwidth => Some(windows(logs.bw_avg_msec)),
-        LogKind::Latency => measure.lat.then(|| windows(logs.avg_msec)),
-        LogKind::SubmissionLatency => measure.slat.then(|| windows(logs.avg_msec)),
-        LogKind::CompletionLatency => measure.clat.then(|| windows(logs.avg_msec)),
-        LogKind::Iops => Some(windows(logs.iops_avg_msec)),
-        LogKind::Histogram => Some(Some(if measure.clat { logs.hist_msec } else { 0 })),
-    }
 }

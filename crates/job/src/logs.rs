@@ -1,20 +1,15 @@
-//! What a job logs while it runs, and where its I/O is recorded.
+//! The logs that a job writes while it runs, and where its I/O is recorded.
 
 use std::path::PathBuf;
 
+use crate::LogKind;
 use crate::choice::choices;
 
 /// Log files of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logs {
-    /// `write_bw_log` prefix (job name when given without a value).
-    pub bw: Option<String>,
-    /// `write_lat_log` prefix.
-    pub lat: Option<String>,
-    /// `write_iops_log` prefix.
-    pub iops: Option<String>,
-    /// `write_hist_log` prefix.
-    pub hist: Option<String>,
+    /// Prefixes of file names, by [`LogKind`]: the value of its option, by default the name of the job. `None` if the job has no such log.
+    pub prefixes: [Option<String>; LogKind::ALL.len()],
     /// `log_avg_msec`: length of the windows of the latency logs, ms; 0 logs every I/O.
     pub avg_msec: u32,
     /// The same for the bandwidth log; at most a `bwavgtime` that was given.
@@ -63,57 +58,22 @@ choices! {
     }
 }
 
-choices! {
-    /// A kind of log file, in the order in which the files of a job are listed; the word is part of their names.
-    pub enum LogKind {
-        Bandwidth: "bw", "Bandwidth";
-        Latency: "lat", "Total latencies";
-        SubmissionLatency: "slat", "Submission latencies";
-        CompletionLatency: "clat", "Completion latencies";
-        Iops: "iops", "I/Os per second";
-        Histogram: "clat_hist", "Histograms of completion latencies";
-    }
-}
-
-impl LogKind {
-    /// True if its values are rates.
-    #[inline]
-    #[must_use]
-    pub const fn is_rate(self) -> bool {
-        matches!(self, LogKind::Bandwidth | LogKind::Iops)
-    }
-
-    /// True if its values are single latencies or their means.
-    #[inline]
-    #[must_use]
-    pub const fn is_latency(self) -> bool {
-        matches!(self, LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency)
-    }
-
-    /// Prefix of the names of its files; `None` if the job has no such log.
-    pub(crate) fn prefix(self, logs: &Logs) -> Option<&str> {
-        match self {
-            LogKind::Bandwidth => logs.bw.as_deref(),
-            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => logs.lat.as_deref(),
-            LogKind::Iops => logs.iops.as_deref(),
-            LogKind::Histogram => logs.hist.as_deref(),
-        }
-    }
-
-    /// True if its rows are made from single I/Os.
-    fn has_every_io(self, logs: &Logs) -> bool {
-        match self {
-            LogKind::Bandwidth => logs.rates_are_single() && !logs.bw_disabled,
-            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => true,
-            LogKind::Iops => logs.rates_are_single(),
-            LogKind::Histogram => logs.hist_msec > 0,
-        }
-    }
-}
-
 impl Logs {
+    /// The prefix of the file names of a kind; `None` if the job has no such log.
+    #[must_use]
+    pub fn prefix(&self, kind: LogKind) -> Option<&str> {
+        self.prefixes[kind as usize].as_deref()
+    }
+
+    /// Sets the prefix of all kinds that the option writes.
+    pub fn set_prefix(&mut self, option: &str, prefix: Option<&str>) {
+        for &kind in LogKind::ALL.iter().filter(|kind| kind.option() == option) {
+            self.prefixes[kind as usize] = prefix.map(str::to_owned);
+        }
+    }
+
     fn kinds(&self) -> impl Iterator<Item = LogKind> {
-        LogKind::ALL.iter().copied().filter(|kind| kind.prefix(self).is_some())
+        LogKind::ALL.iter().copied().filter(|&kind| self.prefix(kind).is_some())
     }
 
     /// True if the job writes any log.
@@ -128,16 +88,16 @@ impl Logs {
         self.avg_msec == 0 || self.single_rates
     }
 
-    /// True if bandwidths are logged as averages.
+    /// True if rates of this kind are logged as averages.
     #[must_use]
-    pub fn averages_bandwidth(&self) -> bool {
-        self.bw.is_some() && !self.rates_are_single()
+    pub fn averages(&self, rate: LogKind) -> bool {
+        self.prefix(rate).is_some() && !self.rates_are_single()
     }
 
-    /// True if I/O rates are logged as averages.
+    /// True if any rates are logged as averages.
     #[must_use]
-    pub fn averages_iops(&self) -> bool {
-        self.iops.is_some() && !self.rates_are_single()
+    pub fn averages_rates(&self) -> bool {
+        self.kinds().any(|kind| kind.is_rate() && self.averages(kind))
     }
 
     /// True if all rows that are made from single I/Os are windows of latencies or histograms.

@@ -60,18 +60,13 @@ pub enum LogBatch {
         /// Counts since the last histograms.
         histograms: Option<Box<[Histogram; 3]>>,
     },
-    /// A bandwidth sample.
-    Bandwidth {
+    /// The rates of an interval.
+    Rates {
         /// Index of the job.
         job: usize,
-        /// The sample.
-        sample: RateSample,
-    },
-    /// An IOPS sample.
-    Iops {
-        /// Index of the job.
-        job: usize,
-        /// The sample.
+        /// The log.
+        kind: LogKind,
+        /// The rates.
         sample: RateSample,
     },
     /// The bandwidth of all jobs together; its times count from the beginning of the run.

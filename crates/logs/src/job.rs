@@ -142,7 +142,7 @@ impl JobLogs {
         summary: WindowSummary,
         rows: &mut Rows,
     ) {
-        if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
+        if let Some(log) = log_of(&mut self.logs, kind) {
             if let Some(log) = &log.summed {
                 return log.window(direction, time_ms, summary);
             }
@@ -168,7 +168,7 @@ impl JobLogs {
     ) {
         self.last_ms = last_ms;
         for (kind, windows) in windows {
-            if let Some(log) = self.logs.iter_mut().find(|log| log.kind == *kind) {
+            if let Some(log) = log_of(&mut self.logs, *kind) {
                 log.windows = *windows;
             }
         }
@@ -177,14 +177,15 @@ impl JobLogs {
         }
     }
 
-    /// Bandwidth or I/Os per second in one interval.
-    pub(crate) fn interval(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
-        if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
+    /// The rates of one interval.
+    pub(crate) fn rates(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
+        if let Some(log) = log_of(&mut self.logs, kind) {
             if let Some(log) = &log.summed {
                 return log.rates(sample);
             }
             rows.begin(self.columns, self.epoch_ms);
-            log.interval(sample, rows);
+            rate::interval_rows(sample).for_each(|row| rows.push(&row));
+            log.file.append(rows.text());
         }
     }
 
@@ -247,6 +248,10 @@ impl JobLogs {
     }
 }
 
+fn log_of(logs: &mut [SampleLog], kind: LogKind) -> Option<&mut SampleLog> {
+    logs.iter_mut().find(|log| log.kind == kind)
+}
+
 impl SampleLog {
     /// Adds one row per I/O or window to `rows`. Rates are counted even if the file was given up.
     fn add(&mut self, samples: &[IoSample], rows: &mut Rows, window_value: WindowValue) {
@@ -268,11 +273,5 @@ impl SampleLog {
                 rows.push(&window_row(summary, row.time_ms, row.direction, window_value));
             }
         }
-    }
-
-    /// Writes the rows of an interval.
-    fn interval(&mut self, sample: &RateSample, rows: &mut Rows) {
-        rate::interval_rows(sample).for_each(|row| rows.push(&row));
-        self.file.append(rows.text());
     }
 }

@@ -268,6 +268,8 @@ impl Backlog {
 
 #[cfg(test)]
 mod tests {
+    use ferrio_job::LogKind;
+
     use super::*;
     use crate::RateSample;
 
@@ -366,9 +368,10 @@ mod tests {
         let (sender, batches) = log_queue(1, Duration::ZERO);
         let mut backlog = Backlog::new(sender.clone());
         let sample = RateSample { time_ms: 1, per_second: [1; 3] };
-        (0..MAX_BACKLOG + 1).for_each(|_| backlog.send(LogBatch::Bandwidth { job: 0, sample }));
+        (0..MAX_BACKLOG + 1)
+            .for_each(|_| backlog.send(LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample }));
         assert!(!sender.has_lost());
-        backlog.send(LogBatch::Iops { job: 0, sample });
+        backlog.send(LogBatch::Rates { job: 0, kind: LogKind::Iops, sample });
         backlog.send(batch(0));
         assert!(sender.has_lost());
         assert_eq!(backlog.waiting.len(), MAX_BACKLOG + 1);

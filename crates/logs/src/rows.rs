@@ -10,14 +10,14 @@ use itoa::Buffer;
 use crate::record::{Columns, LogRow, RecordLayout};
 
 /// Collects rows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Rows {
     text: Vec<u8>,
     columns: Columns,
     /// Added to all times, ms.
     epoch_ms: u64,
     time_ms: u64,
-    /// The time and the separator after it.
+    /// The time and the separator after it; empty before the first text.
     head: Vec<u8>,
     kind: (u8, u64, u16),
     /// The priority and the separator before it.
@@ -26,29 +26,11 @@ pub(crate) struct Rows {
     tail: Vec<u8>,
 }
 
-impl Default for Rows {
-    fn default() -> Self {
-        let mut rows = Rows {
-            text: Vec::new(),
-            columns: Columns::default(),
-            epoch_ms: 0,
-            time_ms: 0,
-            head: Vec::new(),
-            kind: (0, 0, 0),
-            priority: Vec::new(),
-            tail: Vec::new(),
-        };
-        rows.set_time(0);
-        rows.set_kind((0, 0, 0));
-        rows
-    }
-}
-
 impl Rows {
     /// Starts a new text with these columns in the memory of the last one. `epoch_ms` is added to all times.
     pub(crate) fn begin(&mut self, columns: Columns, epoch_ms: u64) {
         self.text.clear();
-        if (self.columns, self.epoch_ms) != (columns, epoch_ms) {
+        if self.head.is_empty() || (self.columns, self.epoch_ms) != (columns, epoch_ms) {
             (self.columns, self.epoch_ms) = (columns, epoch_ms);
             self.set_time(self.time_ms);
             self.set_kind(self.kind);
@@ -154,6 +136,7 @@ mod tests {
     /// The row of one I/O with these columns.
     fn text(columns: Columns) -> String {
         let mut rows = Rows::default();
+        rows.begin(Columns::default(), 0);
         rows.begin(columns, 0);
         rows.push(&LogRow { maximum: 9, offset: 8192, issue_ns: 1_999_000, ..row(2, 7, 1, 4096) });
         String::from_utf8(rows.text().to_vec()).unwrap()

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, JobSpec, LogKind, Origin, Plan, PlannedLog, log_files, reason};
+use ferrio_job::{Diagnostic, JobSpec, Origin, Plan, PlannedLog, log_files, reason};
 use ferrio_machine::run_on;
 use ferrio_results::RunResult;
 use nix::sys::signal::{SigSet, SigmaskHow};
@@ -190,8 +190,7 @@ impl RunLogs {
             | LogBatch::Window { job, .. }
             | LogBatch::Histogram { job, .. }
             | LogBatch::Rest { job, .. }
-            | LogBatch::Bandwidth { job, .. }
-            | LogBatch::Iops { job, .. }
+            | LogBatch::Rates { job, .. }
             | LogBatch::Ended { job, .. } => *job,
             LogBatch::Total { sample } => {
                 if let Some(totals) = &mut self.totals {
@@ -213,8 +212,7 @@ impl RunLogs {
             LogBatch::Rest { last_ms, windows, histograms, .. } => {
                 job.rest(*last_ms, windows, histograms.as_deref());
             }
-            LogBatch::Bandwidth { sample, .. } => job.interval(LogKind::Bandwidth, sample, rows),
-            LogBatch::Iops { sample, .. } => job.interval(LogKind::Iops, sample, rows),
+            LogBatch::Rates { kind, sample, .. } => job.rates(*kind, sample, rows),
             LogBatch::Ended { time_ms, .. } => job.end(*time_ms, rows),
             LogBatch::Total { .. } => {}
         }

@@ -3,7 +3,7 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 
-use ferrio_job::{IologVersion, JobSpec, Logs, Measure, Origin, RecordTo};
+use ferrio_job::{IologVersion, JobSpec, LogKind, Logs, Measure, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt, Value};
 
 use crate::as_written::{asks, inert, lacks, note, refuse};
@@ -99,14 +99,10 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 
 /// Names the log files. Those without a prefix of their own have `name` as their prefix.
 pub(crate) fn resolve_prefixes(job: &Job, spec: &mut JobSpec, name: &str) {
-    let prefix = |opt| {
-        let text = job.options.text(opt)?;
-        Some(if text.is_empty() { name } else { text }.to_owned())
-    };
-    spec.logs.bw = prefix(Opt::WriteBwLog);
-    spec.logs.lat = prefix(Opt::WriteLatLog);
-    spec.logs.iops = prefix(Opt::WriteIopsLog);
-    spec.logs.hist = prefix(Opt::WriteHistLog);
+    for &opt in LOG_OPTIONS {
+        let prefix = job.options.text(opt).map(|text| if text.is_empty() { name } else { text });
+        spec.logs.set_prefix(opt.row().name, prefix);
+    }
 }
 
 /// Rules about the resolved job.
@@ -119,9 +115,11 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 /// A rate that is logged in windows is sampled at the interval of the windows. Its own interval, if given and shorter, becomes
 /// the length of the windows of its log.
 fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) {
+    let [logs_bandwidth, logs_iops] =
+        [LogKind::Bandwidth, LogKind::Iops].map(|kind| logs.prefix(kind).is_some());
     for (logged, opt, interval, window) in [
-        (logs.bw.is_some(), Opt::Bwavgtime, &mut measure.bwavgtime_ms, &mut logs.bw_avg_msec),
-        (logs.iops.is_some(), Opt::Iopsavgtime, &mut measure.iopsavgtime_ms, &mut logs.iops_avg_msec),
+        (logs_bandwidth, Opt::Bwavgtime, &mut measure.bwavgtime_ms, &mut logs.bw_avg_msec),
+        (logs_iops, Opt::Iopsavgtime, &mut measure.iopsavgtime_ms, &mut logs.iops_avg_msec),
     ] {
         if !logged || logs.avg_msec == 0 {
             continue;
@@ -143,7 +141,7 @@ fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findi
         (Opt::GtodReduce, Value::Switch(on)) => off || *on,
         _ => off,
     });
-    if off && logs.rates_are_single() && logs.bw.is_some() {
+    if off && logs.rates_are_single() && logs.prefix(LogKind::Bandwidth).is_some() {
         logs.bw_disabled = true;
         let way_out = match logs.single_rates {
             true => "log_avg_msec without log_compression and log_store_compressed",
@@ -159,7 +157,7 @@ fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findi
 
 /// Notes what a log of histograms cannot do.
 fn note_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
+    if spec.logs.prefix(LogKind::Histogram).is_none() || spec.logs.hist_msec == 0 {
         return;
     }
     let name = &spec.name;
@@ -231,9 +229,18 @@ mod tests {
     }
 
     #[test]
+    fn the_option_of_each_kind_switches_logs_on() {
+        let is_known = |kind: &LogKind| LOG_OPTIONS.iter().any(|opt| opt.row().name == kind.option());
+        assert!(LogKind::ALL.iter().all(is_known));
+    }
+
+    #[test]
     fn a_log_without_prefix_is_named_after_the_job() {
         let logs = spec("write_bw_log\nwrite_lat_log=x\nlog_avg_msec=500\nname=printed\n").logs;
-        assert_eq!((logs.bw.as_deref(), logs.lat.as_deref(), logs.iops), (Some("printed"), Some("x"), None));
+        assert_eq!(
+            [LogKind::Bandwidth, LogKind::Latency, LogKind::Iops].map(|kind| logs.prefix(kind)),
+            [Some("printed"), Some("x"), None]
+        );
     }
 
     #[test]
@@ -322,7 +329,12 @@ mod tests {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_bw_log=x\ndisable_bw=1\n").unwrap();
         let logs = &plan.jobs[0].spec.logs;
         assert_eq!(
-            (logs.bw_disabled, logs.bw.is_some(), logs.every_io(), plan.diagnostics.len()),
+            (
+                logs.bw_disabled,
+                logs.prefix(LogKind::Bandwidth).is_some(),
+                logs.every_io(),
+                plan.diagnostics.len()
+            ),
             (true, true, false, 1)
         );
         let disabled = |text: &str| spec(text).logs.bw_disabled;

@@ -5,7 +5,6 @@ mod series;
 
 use std::path::Path;
 
-use ferrio_job::LogKind;
 use ferrio_logs::{LogContent, LogName};
 
 use crate::model::{RunReport, Series};
@@ -42,15 +41,10 @@ impl LoggedRun {
 /// True if a job of this run writes a log with this name.
 #[must_use]
 pub fn writes_log(report: &RunReport, name: &LogName) -> bool {
-    let option = match name.kind {
-        LogKind::Bandwidth => "write_bw_log",
-        LogKind::Iops => "write_iops_log",
-        LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => "write_lat_log",
-        LogKind::Histogram => "write_hist_log",
-    };
     report.jobs.iter().any(|job| {
         let options = job.job_options.0.iter().chain(&report.global_options.0);
-        let mut values = options.filter(|(given, _)| given == option).map(|(_, value)| value.as_str());
+        let mut values =
+            options.filter(|(given, _)| given == name.kind.option()).map(|(_, value)| value.as_str());
         let prefix = |value| Path::new(value).file_name().and_then(|name| name.to_str());
         // Without a value, logs are called after their job, and fio does not list the option.
         values.next().and_then(prefix).unwrap_or(&job.jobname) == name.prefix

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use ferrio_job::Plan;
+use ferrio_job::{LogKind, Plan};
 use ferrio_logs::{Backlog, LogBatch, LogSender, RateSample};
 use ferrio_results::{JobProgress, JobState, Progress, SteadyResult};
 use ferrio_stats::{Clock, JobStats, Sampler};
@@ -57,8 +57,8 @@ impl<'a> Monitor<'a> {
             ran: None,
             is_sampled: samples_itself(&job.spec, logs.is_some()),
             logs: job.spec.logs.any(),
-            logs_bw: job.spec.logs.averages_bandwidth(),
-            logs_iops: job.spec.logs.averages_iops(),
+            logs_bw: job.spec.logs.averages(LogKind::Bandwidth),
+            logs_iops: job.spec.logs.averages(LogKind::Iops),
         });
         Monitor {
             clock,
@@ -202,10 +202,18 @@ impl JobSamplers {
         let time_ms = ns / 1_000_000;
         let [bandwidth, iops] = rates;
         if let Some(per_second) = bandwidth.filter(|_| self.logs_bw) {
-            logs.send(LogBatch::Bandwidth { job: index, sample: RateSample { time_ms, per_second } });
+            logs.send(LogBatch::Rates {
+                job: index,
+                kind: LogKind::Bandwidth,
+                sample: RateSample { time_ms, per_second },
+            });
         }
         if let Some(per_second) = iops.filter(|_| self.logs_iops) {
-            logs.send(LogBatch::Iops { job: index, sample: RateSample { time_ms, per_second } });
+            logs.send(LogBatch::Rates {
+                job: index,
+                kind: LogKind::Iops,
+                sample: RateSample { time_ms, per_second },
+            });
         }
     }
 }
@@ -225,7 +233,7 @@ mod tests {
     fn end_of_job(measuring_since: u64, runtime_ms: u64) -> (JobStats, LogReceiver) {
         let mut spec = default_job("a");
         spec.measure.bwavgtime_ms = 100;
-        spec.logs.bw = Some("a".into());
+        spec.logs.set_prefix("write_bw_log", Some("a"));
         spec.logs.avg_msec = 100;
         // Main takes the samples of jobs that do not read the clock for every I/O.
         spec.measure.gtod_reduce = true;
@@ -249,7 +257,13 @@ mod tests {
         let (stats, batches) = end_of_job(1, 100);
         let sample = RateSample { time_ms: 100, per_second: [0, 1023, 0] };
         let sent: Vec<LogBatch> = batches.collect();
-        assert_eq!(sent, [LogBatch::Bandwidth { job: 0, sample }, LogBatch::Ended { job: 0, time_ms: 100 }]);
+        assert_eq!(
+            sent,
+            [
+                LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample },
+                LogBatch::Ended { job: 0, time_ms: 100 }
+            ]
+        );
         assert_eq!((stats.directions[1].bw.samples, stats.directions[1].bw.max), (1, 1023));
         assert_eq!(stats.directions[1].iops.samples, 0, "half a second has not passed");
     }
@@ -259,7 +273,13 @@ mod tests {
         let (stats, batches) = end_of_job(1, 98);
         let sample = RateSample { time_ms: 98, per_second: [0, 1023, 0] };
         let sent: Vec<LogBatch> = batches.collect();
-        assert_eq!(sent, [LogBatch::Bandwidth { job: 0, sample }, LogBatch::Ended { job: 0, time_ms: 98 }]);
+        assert_eq!(
+            sent,
+            [
+                LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample },
+                LogBatch::Ended { job: 0, time_ms: 98 }
+            ]
+        );
         assert_eq!(stats.directions[1].bw.samples, 0);
     }
 

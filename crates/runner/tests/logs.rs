@@ -12,7 +12,7 @@ const IOS: u64 = 10_000;
 
 fn plan() -> Plan {
     let mut spec = testing::null_job("a", IOS * 4096);
-    spec.logs.lat = Some("a".into());
+    spec.logs.set_prefix("write_lat_log", Some("a"));
     testing::plan([spec])
 }
 
@@ -67,7 +67,9 @@ fn the_time_by_another_clock_is_told_before_the_first_io() {
 fn a_job_whose_logs_are_all_averaged_hands_no_single_io_over() {
     let mut plan = plan();
     let logs = &mut plan.jobs[0].spec.logs;
-    (logs.bw, logs.lat, logs.avg_msec) = (logs.lat.take(), None, 100);
+    logs.set_prefix("write_bw_log", Some("a"));
+    logs.set_prefix("write_lat_log", None);
+    logs.avg_msec = 100;
     let (sender, batches) = log_queue(64, Duration::from_secs(3600));
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
     let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());

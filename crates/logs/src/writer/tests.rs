@@ -7,7 +7,7 @@ mod summed;
 
 use std::path::Path;
 
-use ferrio_job::{JobSpec, WindowValue};
+use ferrio_job::{JobSpec, LogKind, Logs, WindowValue};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_results::JobResult;
 use tempfile::TempDir;
@@ -18,13 +18,18 @@ use crate::*;
 /// A job that writes all logs into `dir`, under the name `x`.
 fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {
     let mut spec = default_job("a");
-    let prefix = Some(dir.join("x").display().to_string());
+    let prefix = dir.join("x").display().to_string();
     spec.number = number;
-    spec.logs.bw.clone_from(&prefix);
-    spec.logs.lat.clone_from(&prefix);
-    spec.logs.iops = prefix;
+    ["write_bw_log", "write_lat_log", "write_iops_log"]
+        .iter()
+        .for_each(|option| spec.logs.set_prefix(option, Some(&prefix)));
     spec.logs.avg_msec = avg_msec;
     spec
+}
+
+/// Bandwidths and I/Os per second are not logged.
+fn without_rates(logs: &mut Logs) {
+    ["write_bw_log", "write_iops_log"].iter().for_each(|option| logs.set_prefix(option, None));
 }
 
 /// Writes the batches; returns the errors reported at the start and at the end, and the result.
@@ -117,7 +122,7 @@ fn the_three_latencies_of_an_asynchronous_io_go_to_three_files() {
 fn what_is_not_measured_has_no_log() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = job(dir.path(), 1, 0);
-    (spec.logs.bw, spec.logs.iops) = (None, None);
+    without_rates(&mut spec.logs);
     (spec.measure.lat, spec.measure.slat) = (false, false);
     written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5)] }]);
     assert_eq!(names(&dir), ["x_clat.1.log"]);
@@ -163,7 +168,7 @@ fn maxima_of_windows_replace_or_follow_the_averages() {
         let batches = vec![
             LogBatch::Ios { job: 0, samples: vec![synchronous(10, 0, 100), synchronous(20, 1, 5)] },
             LogBatch::Ios { job: 0, samples: vec![synchronous(21, 1, 7), synchronous(255, 0, 201)] },
-            LogBatch::Bandwidth { job: 0, sample: rates(250, [176, 0, 0]) },
+            LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample: rates(250, [176, 0, 0]) },
             LogBatch::Ended { job: 0, time_ms: 600 },
         ];
         written(&plan(vec![spec]), batches);
@@ -176,10 +181,10 @@ fn averaged_rates_have_a_row_per_direction_with_progress() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![job(dir.path(), 1, 250)]);
     let batches = vec![
-        LogBatch::Bandwidth { job: 0, sample: rates(250, [176, 96, 0]) },
-        LogBatch::Iops { job: 0, sample: rates(250, [44, 24, 0]) },
-        LogBatch::Bandwidth { job: 0, sample: rates(500, [0, 80, 0]) },
-        LogBatch::Bandwidth { job: 0, sample: rates(750, [0, 0, 0]) },
+        LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample: rates(250, [176, 96, 0]) },
+        LogBatch::Rates { job: 0, kind: LogKind::Iops, sample: rates(250, [44, 24, 0]) },
+        LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample: rates(500, [0, 80, 0]) },
+        LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample: rates(750, [0, 0, 0]) },
     ];
     written(&plan, batches);
     assert_eq!(read(&dir, "x_bw.1.log"), "250, 176, 0, 0, 0\n250, 96, 1, 0, 0\n500, 80, 1, 0, 0\n");
@@ -206,7 +211,7 @@ fn each_job_has_files_of_its_own_and_earlier_content_is_gone() {
 fn rates_of_single_ios_are_the_samples_of_the_job() {
     let dir = tempfile::tempdir().unwrap();
     let mut averaged = job(dir.path(), 2, 100);
-    averaged.logs.lat = None;
+    averaged.logs.set_prefix("write_lat_log", None);
     let plan = plan(vec![job(dir.path(), 1, 0), averaged]);
     let samples = vec![synchronous(0, 0, 4_096_000), synchronous(1, 0, 2_048_000)];
     let (_, _, result) = written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
@@ -221,7 +226,7 @@ fn rates_of_single_ios_are_the_samples_of_the_job() {
 fn a_file_that_cannot_be_created_is_reported_at_once_and_the_others_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = job(dir.path(), 1, 0);
-    spec.logs.bw = Some(dir.path().join("missing/x").display().to_string());
+    spec.logs.set_prefix("write_bw_log", dir.path().join("missing/x").to_str());
     let samples = vec![synchronous(1, 0, 5)];
     let (reported, problems, result) = written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
     let path = dir.path().join("missing/x_bw.1.log");
@@ -305,7 +310,7 @@ fn all_times_of_a_job_count_from_its_epoch() {
         LogBatch::Began { job: 0, epoch_ms: 1_700_000_000_001 },
         LogBatch::Ios { job: 0, samples: vec![synchronous(100, 0, 5)] },
         LogBatch::Ios { job: 1, samples: vec![synchronous(100, 0, 5)] },
-        LogBatch::Iops { job: 0, sample: rates(100, [1, 0, 0]) },
+        LogBatch::Rates { job: 0, kind: LogKind::Iops, sample: rates(100, [1, 0, 0]) },
     ];
     written(&plan, batches);
     assert_eq!(read(&dir, "x_lat.1.log"), "1700000000101, 5, 0, 0, 0\n");
@@ -438,7 +443,7 @@ fn sums_of_the_job_make_the_files_that_its_single_ios_make() {
         let files = |of_job: Option<Summing>| {
             let dir = tempfile::tempdir().unwrap();
             let mut spec = job(dir.path(), 1, 100);
-            spec.logs.hist = spec.logs.lat.clone();
+            spec.logs.set_prefix("write_hist_log", dir.path().join("x").to_str());
             (spec.logs.hist_msec, spec.logs.hist_coarseness, spec.logs.window_value) =
                 (150, coarseness, value);
             spec.measure.clat_percentiles = counts;
@@ -471,5 +476,8 @@ fn a_job_that_needs_single_ios_for_a_log_has_no_sums() {
     assert!(has_sums(|_| ()));
     assert!(!has_sums(|spec| spec.logs.avg_msec = 0));
     assert!(!has_sums(|spec| spec.logs.single_rates = true));
-    assert!(has_sums(|spec| (spec.logs.single_rates, spec.logs.bw, spec.logs.iops) = (true, None, None)));
+    assert!(has_sums(|spec| {
+        spec.logs.single_rates = true;
+        without_rates(&mut spec.logs);
+    }));
 }

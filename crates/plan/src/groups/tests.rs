@@ -1,6 +1,6 @@
 use std::fs;
 
-use ferrio_job::{Compat, FileKind};
+use ferrio_job::{Compat, FileKind, LogKind};
 
 use super::*;
 use crate::PlanOptions;
@@ -41,7 +41,8 @@ fn clones_of_fio_have_the_name_of_their_section_and_the_user_of_the_caller() {
     let identity = |plan: &Plan| {
         let of = |job: &PlannedJob| {
             let JobSpec { name, worker, logs, .. } = job.spec.clone();
-            (name, worker.uid, worker.gid, logs.bw.unwrap_or_default(), logs.lat.unwrap_or_default())
+            let prefix = |kind| logs.prefix(kind).unwrap_or_default().to_owned();
+            (name, worker.uid, worker.gid, prefix(LogKind::Bandwidth), prefix(LogKind::Latency))
         };
         plan.jobs.iter().map(of).collect::<Vec<_>>()
     };

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ferrio_job::LogKind;
-
+use ferrio_job::{LogKind, LogValues};
 use ferrio_logs::{DirectionContent, EPOCH_MS, LogContent, MIN_SLICE_MS, TimeSlice, WindowRow, add_cells};
 use ferrio_stats::saturating_total;
 
@@ -258,15 +257,17 @@ impl JobLogs<'_> {
         windows.iter().map(place).collect()
     }
 
-    /// I/Os or bytes per row from rates per second.
-    fn amounts(&self, windows: &[WindowRow], unit: u64) -> Vec<u64> {
+    /// I/Os or bytes per row from rates per second; `None` without a log of this kind.
+    fn amounts(&self, number: usize, rate: LogKind) -> Option<Vec<u64>> {
+        let LogValues::Rates(unit) = rate.values() else { return None };
+        let windows = self.windows(number, rate)?;
         let mut rows = vec![0.0; self.grid.rows()];
         for (from, to, window) in self.placed(windows) {
             for (row, ms) in self.grid.parts(from, to) {
                 rows[row] += window.value as f64 * unit as f64 * ms as f64 / 1000.0;
             }
         }
-        rows.into_iter().map(|amount| amount.round() as u64).collect()
+        Some(rows.into_iter().map(|amount| amount.round() as u64).collect())
     }
 
     /// Means and maxima per row from latencies of windows.
@@ -316,16 +317,14 @@ impl JobLogs<'_> {
             series.bytes = rows.iter().map(|slice| slice.bytes).collect();
         }
         if series.ios.is_empty() {
-            if let Some(windows) = self.windows(number, Iops) {
-                series.ios = self.amounts(windows, 1);
-            } else if let Some(rows) = &histograms {
-                series.ios = rows.iter().map(|cells| saturating_total(cells.values().copied())).collect();
-            }
+            let counted = |rows: &Vec<BTreeMap<u64, u64>>| {
+                rows.iter().map(|cells| saturating_total(cells.values().copied())).collect()
+            };
+            let ios = self.amounts(number, Iops).or_else(|| histograms.as_ref().map(counted));
+            series.ios = ios.unwrap_or_default();
         }
-        if series.bytes.is_empty()
-            && let Some(windows) = self.windows(number, Bandwidth)
-        {
-            series.bytes = self.amounts(windows, 1024);
+        if series.bytes.is_empty() {
+            series.bytes = self.amounts(number, Bandwidth).unwrap_or_default();
         }
         let pairs =
             |cells: &BTreeMap<u64, u64>| cells.iter().flat_map(|(&cell, &count)| [cell, count]).collect();

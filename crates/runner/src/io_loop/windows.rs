@@ -3,7 +3,7 @@
 //!
 //! Main takes the samples of jobs that do not read the clock for every I/O, from the counters that they publish.
 
-use ferrio_job::JobSpec;
+use ferrio_job::{JobSpec, LogKind};
 use ferrio_logs::{LogBatch, LogSender, RateSample};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
@@ -22,6 +22,9 @@ pub(super) struct Completed {
     pub(super) bytes: [u64; 3],
 }
 
+/// The rates that are sampled, in the order of [`RateWindows::logs`].
+const RATE_LOGS: [LogKind; 2] = [LogKind::Bandwidth, LogKind::Iops];
+
 /// The samplers of one job, and the way to its logs.
 #[derive(Debug)]
 pub(super) struct RateWindows<'a> {
@@ -36,13 +39,12 @@ pub(super) struct RateWindows<'a> {
 impl<'a> RateWindows<'a> {
     pub(super) fn new(context: &Context<'a>) -> Self {
         let (measure, logs) = (&context.spec.measure, &context.spec.logs);
-        let log = |is_written: bool| context.log.clone().filter(|_| is_written);
         RateWindows {
             bw: Sampler::new(measure.bwavgtime_ms),
             iops: Sampler::new(measure.iopsavgtime_ms),
             job: context.index,
             control: context.control,
-            logs: [log(logs.averages_bandwidth()), log(logs.averages_iops())],
+            logs: RATE_LOGS.map(|kind| context.log.clone().filter(|_| logs.averages(kind))),
         }
     }
 
@@ -75,16 +77,14 @@ impl<'a> RateWindows<'a> {
     }
 
     fn log(&self, bw: Option<(u64, [u64; 3])>, iops: Option<(u64, [u64; 3])>) {
-        let job = self.job;
-        let [bw_log, iops_log] = &self.logs;
-        let sample = |(ns, per_second)| RateSample { time_ms: ns / 1_000_000, per_second };
-        let moved = |&(_, rates): &(u64, [u64; 3])| rates != [0; 3];
-        if let (Some(log), Some(interval)) = (bw_log, bw.filter(moved)) {
-            let batch = LogBatch::Bandwidth { job, sample: sample(interval) };
-            log.send(batch, || self.control.stop_requested());
-        }
-        if let (Some(log), Some(interval)) = (iops_log, iops.filter(moved)) {
-            log.send(LogBatch::Iops { job, sample: sample(interval) }, || self.control.stop_requested());
+        for ((kind, log), rates) in RATE_LOGS.iter().zip(&self.logs).zip([bw, iops]) {
+            if let (Some(log), Some((ns, per_second))) = (log, rates)
+                && per_second != [0; 3]
+            {
+                let sample = RateSample { time_ms: ns / 1_000_000, per_second };
+                let batch = LogBatch::Rates { job: self.job, kind: *kind, sample };
+                log.send(batch, || self.control.stop_requested());
+            }
         }
     }
 
@@ -110,7 +110,7 @@ fn last_rates(sampler: &mut Sampler, ns: u64, counters: [u64; 3], scale: u64) ->
 /// Whether the clock is read for every I/O of a job, which may have `logs`.
 pub(crate) fn stamps_every_io(spec: &JobSpec, logs: bool) -> bool {
     let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
-    let has_rows = spec.logs.every_io() || spec.logs.averages_bandwidth() || spec.logs.averages_iops();
+    let has_rows = spec.logs.every_io() || spec.logs.averages_rates();
     let logged = logs && has_rows && !spec.measure.gtod_reduce;
     // Where files are what is measured, I/Os are not.
     (measured || logged) && !spec.engine.operates_on_files()

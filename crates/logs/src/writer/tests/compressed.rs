@@ -62,7 +62,8 @@ fn jobs_that_share_a_compressed_file_append_whole_streams() {
     let dir = tempfile::tempdir().unwrap();
     let shared = |number| {
         let mut spec = job(dir.path(), number, 0);
-        (spec.logs.shared, spec.logs.stored, spec.logs.bw, spec.logs.iops) = (true, Some(1024), None, None);
+        (spec.logs.shared, spec.logs.stored) = (true, Some(1024));
+        without_rates(&mut spec.logs);
         spec
     };
     let io = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };

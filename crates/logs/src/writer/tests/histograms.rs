@@ -8,7 +8,7 @@ fn histograms(ios: &[(u64, u8, u64)], coarseness: u32) -> Vec<Vec<u64>> {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = default_job("a");
     spec.number = 1;
-    spec.logs.hist = Some(dir.path().join("x").display().to_string());
+    spec.logs.set_prefix("write_hist_log", dir.path().join("x").to_str());
     (spec.logs.hist_msec, spec.logs.hist_coarseness) = (100, coarseness);
     let samples = ios.iter().map(|&(ms, direction, ns)| synchronous(ms, direction, ns)).collect();
     written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
@@ -41,7 +41,7 @@ fn the_last_histogram_has_the_time_of_the_end_and_the_size_of_the_last_io() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = default_job("a");
     spec.number = 1;
-    spec.logs.hist = Some(dir.path().join("x").display().to_string());
+    spec.logs.set_prefix("write_hist_log", dir.path().join("x").to_str());
     (spec.logs.hist_msec, spec.logs.hist_coarseness) = (100, 6);
     let samples = vec![synchronous(1, 1, 5), IoSample { len: 512, ..synchronous(2, 1, 5) }];
     let end = LogBatch::Ended { job: 0, time_ms: 9 };

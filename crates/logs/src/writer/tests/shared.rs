@@ -8,7 +8,8 @@ fn jobs_that_share_a_file_follow_one_another_after_its_contents() {
     std::fs::write(dir.path().join("x_lat.log"), "earlier\n").unwrap();
     let shared = |number| {
         let mut spec = job(dir.path(), number, 0);
-        (spec.logs.shared, spec.logs.iops) = (true, None);
+        spec.logs.shared = true;
+        spec.logs.set_prefix("write_iops_log", None);
         spec
     };
     let plan = plan(vec![shared(1), shared(2)]);
@@ -32,8 +33,8 @@ fn averaged_rates_in_a_shared_file_are_in_the_order_of_the_jobs() {
     };
     let plan = plan(vec![shared(1), shared(2)]);
     let batches = vec![
-        LogBatch::Bandwidth { job: 1, sample: rates(250, [20, 0, 0]) },
-        LogBatch::Bandwidth { job: 0, sample: rates(250, [10, 0, 0]) },
+        LogBatch::Rates { job: 1, kind: LogKind::Bandwidth, sample: rates(250, [20, 0, 0]) },
+        LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample: rates(250, [10, 0, 0]) },
         LogBatch::Ended { job: 1, time_ms: 251 },
         LogBatch::Ended { job: 0, time_ms: 252 },
     ];
@@ -47,7 +48,8 @@ fn a_shared_file_on_a_full_disk_is_reported_once() {
     std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.log")).unwrap();
     let shared = |number| {
         let mut spec = job(dir.path(), number, 0);
-        (spec.logs.shared, spec.logs.iops, spec.logs.bw) = (true, None, None);
+        spec.logs.shared = true;
+        without_rates(&mut spec.logs);
         spec
     };
     let io = || LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5)] };

@@ -11,7 +11,7 @@ fn summed(dir: &TempDir, number: u32) -> JobSpec {
 }
 
 fn iops(job: usize, time_ms: u64, per_second: [u64; 3]) -> LogBatch {
-    LogBatch::Iops { job, sample: rates(time_ms, per_second) }
+    LogBatch::Rates { job, kind: LogKind::Iops, sample: rates(time_ms, per_second) }
 }
 
 fn began(job: usize, epoch_ms: u64) -> LogBatch {
