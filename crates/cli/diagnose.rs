@@ -4,7 +4,6 @@ use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Compat, Diagnostic, FioWords, Origin};
-use ferrio_jobfile::{Problems, Sources};
 use ferrio_thresholds::ExpressionError;
 
 use crate::arguments::{InvalidCommandLine, Item};
@@ -15,7 +14,7 @@ use crate::settings::{ProgramSettings, SettingsError};
 /// The mistakes of a command line that cannot be read.
 #[must_use]
 pub fn command_line(invalid: InvalidCommandLine) -> Error {
-    problems(invalid.mistakes)
+    invalid.mistakes.into()
 }
 
 /// All mistakes in the program options among `items`, read with this compatibility; `error` is the first.
@@ -51,12 +50,7 @@ pub fn settings(error: SettingsError, items: &[Item], compat: Compat) -> Error {
             at_fault.and_then(item).map_or(Origin::Builtin, |(value, origin)| origin.value_origin(value));
         diagnostics.push(diagnostic(&error, at_fault, place));
     }
-    problems(diagnostics)
-}
-
-/// An error without a job file.
-fn problems(diagnostics: Vec<Diagnostic>) -> Error {
-    Error::Problems(Problems { diagnostics, sources: Sources::default() })
+    diagnostics.into()
 }
 
 /// The mistake in a program option or in its value, at `place`.

@@ -3,7 +3,7 @@
 use std::io;
 
 use ferrio_job::{Diagnostic, Origin, Prefix, reason};
-use ferrio_jobfile::Problems;
+use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::BindError;
 
 /// An error that ends the program: nothing is run, or a report cannot be written.
@@ -179,7 +179,26 @@ pub enum Error {
     },
 }
 
+impl From<Vec<Diagnostic>> for Error {
+    /// Mistakes without a job file.
+    fn from(diagnostics: Vec<Diagnostic>) -> Self {
+        Error::Problems(Problems { diagnostics, sources: Sources::default() })
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(diagnostic: Diagnostic) -> Self {
+        vec![diagnostic].into()
+    }
+}
+
 impl Error {
+    /// A sub-command whose errors have this code refuses what it is asked for.
+    pub(crate) fn refusal(code: &'static str, message: impl Into<String>, help: Option<&str>) -> Self {
+        let diagnostic = Diagnostic::error(message, Origin::Builtin).code(code);
+        Diagnostic { help: help.map(str::to_owned), ..diagnostic }.into()
+    }
+
     /// Standard output cannot be written to.
     pub(crate) fn stdout(error: io::Error) -> Self {
         Error::WriteOutput { name: "standard output".to_owned(), error }

@@ -316,6 +316,14 @@ fn print_to(write: impl FnOnce(&mut EscapedStream<Stdout>) -> io::Result<bool>) 
     }
 }
 
+/// Prints text.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn print_text(text: &str) -> Result<u8, Error> {
+    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+}
+
 /// Prints text that may be coloured, in which all that is not the program's own has no control characters.
 ///
 /// # Errors

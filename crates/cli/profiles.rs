@@ -9,7 +9,7 @@ mod act_verdict;
 mod tiobench;
 
 use ferrio_job::{ArgOrigin, Compat, Diagnostic, Direction, Origin, Plan};
-use ferrio_jobfile::{Builder, Environment, Opt, OptionScope, Options, Problems, Sources};
+use ferrio_jobfile::{Builder, Environment, Opt, OptionScope, Options};
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -164,8 +164,7 @@ fn profile_options(profile: Profile, items: &[Item]) -> Result<Options, Error> {
 
 /// The error for invalid options of a profile.
 fn refusal(problem: Diagnostic) -> Error {
-    let diagnostics = vec![problem.code("invalid-profile")];
-    Error::Problems(Problems { diagnostics, sources: Sources::default() })
+    problem.code("invalid-profile").into()
 }
 
 #[cfg(test)]

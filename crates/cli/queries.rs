@@ -12,7 +12,7 @@ use nix::errno::Errno;
 
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print, print_text};
 use crate::selftest;
 use crate::settings::{FIO_VERSION, Query};
 
@@ -63,7 +63,7 @@ pub fn answer(query: &Query, compat: Compat, messages: Messages) -> Result<u8, E
         // fio prints its own messages about engines on stdout, but failures to load one on stderr.
         match complaint.prefix {
             Prefix::None if is_engine && messages.are_of_fio() && messages.are_text() => {
-                print(|out| writeln!(out, "{}", complaint.message).map(|()| true))?;
+                print_text(&format!("{}\n", complaint.message))?;
             }
             _ => messages.note(complaint),
         }

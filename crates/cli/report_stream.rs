@@ -10,7 +10,7 @@ use nix::fcntl::OFlag;
 
 use crate::error::Error;
 use crate::escaped_stream::EscapedStream;
-use crate::messages::print;
+use crate::messages::print_text;
 use crate::output_file::OutputFile;
 
 /// Standard output or a file.
@@ -179,7 +179,7 @@ impl ReportStream {
         let name = name.to_owned();
         let Err(error) = self.write(text).and_then(|()| self.close()) else { return Ok(()) };
         let unwritten = self.take_unwritten();
-        match unwritten.map(|text| print(|out| out.write_all(text.as_bytes()).map(|()| true))) {
+        match unwritten.as_deref().map(print_text) {
             Some(Ok(_)) => Err(Error::ReportElsewhere { name, error }),
             _ => Err(Error::WriteOutput { name, error }),
         }

@@ -1,7 +1,7 @@
 //! A run with reports, as the settings ask for them.
 
 use ferrio_job::{Compat, Diagnostic, HttpOptions, Origin, Plan};
-use ferrio_jobfile::{Problems, Sources};
+use ferrio_jobfile::Sources;
 use ferrio_logs::LogWriter;
 use ferrio_machine::{FileClaims, Rank};
 use ferrio_metrics::MetricsServer;
@@ -123,10 +123,7 @@ pub fn check_thresholds(plan: &Plan, settings: &ProgramSettings) -> Result<(), E
     };
     let diagnostics: Vec<Diagnostic> =
         inapplicable(&settings.thresholds, plan).into_iter().map(refusal).collect();
-    if diagnostics.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Problems(Problems { diagnostics, sources: Sources::default() }))
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics.into()) }
 }
 
 /// Does only what [`run_and_report`] does before the run.

@@ -8,14 +8,14 @@ mod series;
 use std::path::Path;
 
 use ferrio_job::{ArgOrigin, Diagnostic, Origin, counted};
-use ferrio_jobfile::{Opt, Problems, Sources};
+use ferrio_jobfile::Opt;
 use ferrio_plan::PlanOptions;
 use ferrio_sweep::{PointJobs, Rounds, SweepPoint, SweepTable, points};
 
 use crate::arguments::{Item, values_of};
 use crate::error::Error;
 use crate::job_files;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print_text};
 use crate::options::ProgramOption;
 use crate::outcome::EXCEEDED;
 use crate::report_stream::ReportStream;
@@ -103,23 +103,21 @@ fn file(item: &Item) -> Option<String> {
     }
 }
 
-fn refusal(message: String, help: Option<&str>) -> Error {
-    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("invalid-sweep");
-    let diagnostics = vec![Diagnostic { help: help.map(str::to_owned), ..diagnostic }];
-    Error::Problems(Problems { diagnostics, sources: Sources::default() })
+fn refusal(message: impl Into<String>, help: Option<&str>) -> Error {
+    Error::refusal("invalid-sweep", message, help)
 }
 
 /// Refuses what cannot be run several times.
 fn check(items: &[Item], files: &[String], wanted: &SweepSettings) -> Result<(), Error> {
     if files.iter().any(|file| file == job_files::STDIN) {
         let message = "the job file - is standard input, which can be read only once";
-        return Err(refusal(message.to_owned(), Some("save the job file, and name it")));
+        return Err(refusal(message, Some("save the job file, and name it")));
     }
     let has_jobs = items.iter().any(|item| matches!(item, Item::Job { name, .. } if name == "name"));
     if files.len() > 1 && has_jobs {
         let message =
             "with several job files, each is measured by itself, and jobs of the command line belong to none";
-        return Err(refusal(message.to_owned(), Some("leave out --name, or write the jobs into a job file")));
+        return Err(refusal(message, Some("leave out --name, or write the jobs into a job file")));
     }
     for (index, variable) in wanted.variables.iter().enumerate() {
         if wanted.variables[..index].iter().any(|other| is_same(&variable.name, &other.name)) {
@@ -167,7 +165,7 @@ fn jobs_of_points(
         let set = job_files::read(&items_of(items, &point), settings, job_files::environment())?;
         if set.jobs.iter().any(|job| job.from_command_line) {
             let message = "--shuffle-jobs runs the sections of job files one by one, and there are jobs of the command line";
-            return Err(refusal(message.to_owned(), Some("write the jobs into a job file")));
+            return Err(refusal(message, Some("write the jobs into a job file")));
         }
         let first = all.len();
         for job in set.jobs {
@@ -206,7 +204,7 @@ fn check_points(
         let reads_stdin = set.jobs.iter().any(job_files::reads_stdin);
         if reads_stdin {
             let message = "read_iolog=- is standard input, which can be read only once";
-            return Err(refusal(message.to_owned(), Some("save the I/O log in a file")));
+            return Err(refusal(message, Some("save the I/O log in a file")));
         }
         let options = PlanOptions { describes_only: true, ..settings.plan_options() };
         let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
@@ -291,6 +289,6 @@ fn new_seed() -> u64 {
 fn write(table: &str, output: Option<ReportStream>, settings: &ProgramSettings) -> Result<(), Error> {
     match output {
         Some(output) => output.store(table, settings.output.as_deref().unwrap_or_default()),
-        None => print(|out| out.write_all(table.as_bytes()).map(|()| true)).map(drop),
+        None => print_text(table).map(drop),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::commands::subcommand::Subcommand;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 use crate::options::OPTIONS;
 use crate::settings::{self, FIO_VERSION};
 
@@ -16,7 +16,7 @@ pub fn print_as_fio() -> Result<u8, Error> {
         own.fold(settings::command(), |command, option| command.mut_arg(option.name, |arg| arg.hide(true)));
     let help = command.override_usage("fio [OPTIONS] [JOB OPTIONS] [JOB FILES]...");
     let text = help.after_help(ABOUT_ARGUMENTS).render_help();
-    print(|out| write!(out, "{FIO_VERSION}\n{text}").map(|()| true))
+    print_text(&format!("{FIO_VERSION}\n{text}"))
 }
 
 /// The text after the options.

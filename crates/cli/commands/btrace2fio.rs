@@ -9,14 +9,12 @@ use std::io::BufReader;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin, reason};
-use ferrio_jobfile::Sources;
-use ferrio_machine::RetryInterrupted;
-use ferrio_machine::block_device_node;
+use ferrio_machine::{RetryInterrupted, block_device_node};
 use ferrio_trace::{ThreadSummary, TraceReader, TraceSummary, open_source};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 
 /// Help text after the options.
 pub const LONG_HELP: &str = "\
@@ -108,30 +106,20 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let request = TraceJobOptions::of(&arguments);
     let messages = *invocation.messages;
-    let failed = |text: String, help: &str| {
-        let error = Diagnostic::error(text, Origin::Builtin).code("unreadable-trace").help(help);
-        messages.show(&[error], &Sources::default());
-        Ok(1)
-    };
+    let refusal = |text: String, help| Error::refusal("unreadable-trace", text, Some(help));
     let name = arguments.get_one::<OsString>("trace").cloned().unwrap_or_default();
     let shown = name.to_string_lossy();
-    let summary = match open_source(&name) {
-        Err(error) => return failed(format!("open: {}: {shown}", reason(&error)), ""),
-        Ok(source) => match TraceReader::new(BufReader::new(RetryInterrupted(source)))
-            .and_then(TraceSummary::read)
-        {
-            Ok(summary) => summary,
-            Err(error) => {
-                return failed(format!("{error}: {shown}"), "make a trace with `blkparse -i NAME -d TRACE`");
-            }
-        },
+    let source =
+        open_source(&name).map_err(|error| refusal(format!("open: {}: {shown}", reason(&error)), ""))?;
+    let reader = TraceReader::new(BufReader::new(RetryInterrupted(source)));
+    let make_trace = "make a trace with `blkparse -i NAME -d TRACE`";
+    let summary = reader
+        .and_then(TraceSummary::read)
+        .map_err(|error| refusal(format!("{error}: {shown}"), make_trace))?;
+    let no_device = |(major, minor)| {
+        refusal(format!("failed to find device {major}/{minor}"), "use -d to specify device")
     };
-    let (groups, left_out) = match request.groups(&summary) {
-        Ok(found) => found,
-        Err((major, minor)) => {
-            return failed(format!("failed to find device {major}/{minor}"), "use -d to specify device");
-        }
-    };
+    let (groups, left_out) = request.groups(&summary).map_err(no_device)?;
     let note =
         |text: String| messages.note(&Diagnostic::warning(text, Origin::Builtin).code("trace-summary"));
     if groups.iter().any(|group| group.depth() > request.most_depth) {
@@ -152,7 +140,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         true => groups.iter().map(|group| job::text(group, &request)).collect(),
         false => table::text(&summary, &groups, &request),
     };
-    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+    print_text(&text)
 }
 
 impl TraceJobOptions {

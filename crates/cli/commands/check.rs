@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::escaped_stream;
 use crate::inputs::is_any_of;
 use crate::junit::JunitFile;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print_text};
 use crate::option_values::Intervals;
 use crate::options::{ProgramOption, ROWS};
 use crate::output::Output;
@@ -60,7 +60,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     if let Ok(items) = &scanned
         && items.iter().any(|item| item.is(ProgramOption::Help))
     {
-        return print(|out| out.write_all(invocation.command.text().as_bytes()).map(|()| true));
+        return print_text(&invocation.command.text());
     }
     let messages = *invocation.messages;
     let checked = check(scanned.map_err(diagnose::command_line), compat, messages);
@@ -197,7 +197,7 @@ impl ErrorDocument {
         };
         let text = ferrio_check::json(&report);
         let Some(name) = &self.to else {
-            return print(|out| out.write_all(text.as_bytes()).map(|()| true)).map(drop);
+            return print_text(&text).map(drop);
         };
         let path = Path::new(name);
         if is_any_of(path, self.job_files.iter().map(String::as_str).chain(sources.names())) {

@@ -13,7 +13,7 @@ use ferrio_machine::is_same_file;
 use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::junit::JunitFile;
-use crate::messages::print;
+use crate::messages::print_text;
 
 /// Help text after the options.
 pub const LONG_HELP: &str = "\
@@ -90,62 +90,47 @@ fn percent(text: &str) -> Result<f64, String> {
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
-    let show = |text: String, help: Option<String>| {
-        let error = Diagnostic::error(text, Origin::Builtin).code("compare");
-        messages.show(&[Diagnostic { help, ..error }], &Sources::default());
-    };
     let paths = arguments.get_many::<PathBuf>("sides").into_iter().flatten();
-    let sides = match paths.map(|path| read_side(path)).collect::<Result<Vec<_>, _>>() {
-        Ok(sides) => sides,
-        Err(error) => {
-            show(error.to_string(), None);
-            return Ok(1);
-        }
-    };
+    let sides = paths.map(|path| read_side(path)).collect::<Result<Vec<_>, _>>();
+    let sides = sides.map_err(|error| refusal(error.to_string(), None))?;
     let limit = arguments.get_one::<f64>("fail-on-regression").copied();
     if let Some(side) = sides.iter().find(|side| limit.is_some() && side.runs.len() < 2) {
         let message = format!(
             "--fail-on-regression needs at least two runs of {}: one says nothing about noise",
             side.name
         );
-        show(message, Some("give directories with five or more reports each".to_owned()));
-        return Ok(1);
+        return Err(refusal(message, Some("give directories with five or more reports each")));
     }
     let junit = arguments.get_one::<String>("junit");
     if let Some(input) = junit.and_then(|name| input_at(Path::new(name), &sides)) {
         let message = format!("the JUnit file would replace {}, which is compared", input.display());
-        show(message, Some("write it to another file".to_owned()));
-        return Ok(1);
+        return Err(refusal(message, Some("write it to another file")));
     }
     if junit.is_some_and(|name| is_same_file(Path::new(name), Path::new("/dev/stdout"))) {
-        let message = "the answer and the JUnit file would both go to standard output".to_owned();
-        show(message, Some("write the JUnit file to another file".to_owned()));
-        return Ok(1);
+        let message = "the answer and the JUnit file would both go to standard output";
+        return Err(refusal(message, Some("write the JUnit file to another file")));
     }
     let confidence = arguments.get_one::<f64>("confidence").copied().unwrap_or(95.0);
     let comparison = compare(&sides, confidence);
     if comparison.jobs.is_empty() {
-        show(
-            "the reports have no job in common that did I/O".to_owned(),
-            Some("jobs are matched by their names".to_owned()),
-        );
-        return Ok(1);
+        let message = "the reports have no job in common that did I/O";
+        return Err(refusal(message, Some("jobs are matched by their names")));
     }
     let junit = junit.map(|name| JunitFile::begin(name)).transpose()?;
     let answer = answer(&arguments, &comparison);
-    print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
+    print_text(&answer)?;
     let Some(limit) = limit else { return Ok(0) };
     if let Some(junit) = junit {
         junit.write(ferrio_compare::junit(&comparison, limit).map_err(io::Error::other))?;
     }
     let worse = comparison.regressions(limit);
+    let show = |text: String| {
+        let error = Diagnostic::error(text, Origin::Builtin).code("compare");
+        messages.show(&[error], &Sources::default());
+    };
     for (job, row) in &worse {
-        let by = row
-            .changes
-            .iter()
-            .flatten()
-            .map(|change| format!("{:+.1} %", change.percent))
-            .collect::<Vec<_>>();
+        let changes = row.changes.iter().flatten();
+        let by: Vec<String> = changes.map(|change| format!("{:+.1} %", change.percent)).collect();
         let message = format!(
             "{} of job {} ({}) is worse than --fail-on-regression={limit}% allows: {}",
             row.figure.name(),
@@ -153,13 +138,18 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
             job.direction,
             by.join(", ")
         );
-        show(message, None);
+        show(message);
     }
-    comparison.lost.iter().for_each(|lost| show(comparison.describe_missing(lost), None));
-    comparison.newly_failed().for_each(|job| show(comparison.describe_failure(job), None));
+    comparison.lost.iter().for_each(|lost| show(comparison.describe_missing(lost)));
+    comparison.newly_failed().for_each(|job| show(comparison.describe_failure(job)));
     let is_good =
         worse.is_empty() && comparison.lost.is_empty() && comparison.newly_failed().next().is_none();
     Ok(if is_good { 0 } else { REGRESSION })
+}
+
+/// Nothing is compared: the reason, and the remedy if there is one.
+fn refusal(message: impl Into<String>, help: Option<&str>) -> Error {
+    Error::refusal("compare", message, help)
 }
 
 /// The report at this path, if it is on one of the sides.

@@ -8,7 +8,7 @@ use super::full_command::{full_command, operand_words};
 use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use super::sysbench;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 
 /// The supported shells.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
@@ -72,7 +72,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
             ferrio_script(shell, invocation.commands)
         }
     };
-    print(|out| out.write_all(script.as_bytes()).map(|()| true))
+    print_text(&script)
 }
 
 /// The script for a link to ferrio that is named `sysbench`.

@@ -12,7 +12,7 @@ use ferrio_job::{Diagnostic, Origin};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 use crate::option_values;
 use count::Counts;
 
@@ -103,13 +103,13 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     };
     let threads = request.threads;
     let begin = format!("Will check <{shown}>, size <{}>, using {threads} threads\n", source.bytes());
-    print(|out| out.write_all(begin.as_bytes()).map(|()| true))?;
+    print_text(&begin)?;
     let counts = match count::count(&source, &request) {
         Ok(counts) => counts,
         Err(problem) => return failed(problem),
     };
     let text = request.text(&counts);
-    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+    print_text(&text)
 }
 
 impl DedupeOptions {

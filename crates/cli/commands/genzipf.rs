@@ -10,7 +10,7 @@ use ferrio_workload::SkewedChoice;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 
 /// Help text after the options.
 pub const LONG_HELP: &str = "\
@@ -89,7 +89,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let request = ZipfOptions::of(&arguments).map_err(wrong)?;
     let hits = request.hits().map_err(wrong)?;
     let text = if arguments.get_flag("csv") { csv(&hits) } else { request.table(&hits) };
-    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+    print_text(&text)
 }
 
 impl ZipfOptions {

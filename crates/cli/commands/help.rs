@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 
-use ferrio_job::{Choice as _, Compat, Diagnostic, EngineKind, Origin, codes};
+use ferrio_job::{Choice as _, Compat, EngineKind, codes};
 use ferrio_jobfile::{
-    AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, Sources, absent_engine, absent_engines, cmdhelp,
-    enghelp, is_listed, nearest, option_help, rows,
+    AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, absent_engine, absent_engines, cmdhelp, enghelp,
+    is_listed, nearest, option_help, rows,
 };
 use ferrio_report::{Format, terse_help};
 use ferrio_verify::DamageKind;
@@ -18,7 +18,7 @@ use super::subcommand::{Invocation, Subcommand};
 use super::sysbench;
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::messages::{print, print_coloured};
+use crate::messages::{print_coloured, print_text};
 use crate::options::{OPTIONS, Support};
 use crate::profiles::Profile;
 use crate::usage::usage;
@@ -93,11 +93,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         let near = nearest(word.trim_start_matches('-'), names.iter().copied());
         let near = near.map(|near| format!("did you mean `ferrio help {near}`? "));
         let help = format!("{}`ferrio help` alone lists the topics", near.unwrap_or_default());
-        let error = Diagnostic::error(format!("there is no help on `{word}`"), Origin::Builtin);
-        invocation.messages.show(&[error.code("not-found").help(help)], &Sources::default());
-        return Ok(1);
+        return Err(Error::refusal("not-found", format!("there is no help on `{word}`"), Some(&help)));
     }
-    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+    print_text(&text)
 }
 
 /// All names that have help, for completions.

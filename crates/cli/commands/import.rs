@@ -13,8 +13,7 @@ use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use ferrio_job::{Diagnostic, Origin, reason};
-use ferrio_jobfile::Sources;
+use ferrio_job::reason;
 use ferrio_trace::import::blkparse::EVENTS;
 use ferrio_trace::import::{self, ImportError, ImportSummary, TraceFormat};
 use ferrio_trace::{open_source, source_name};
@@ -48,33 +47,23 @@ application stay unchanged. --keep-paths, --rename and --target name others.
   ferrio import app.trace -o app.log --job app.fio
   ferrio app.fio";
 
-/// The error message of a failed import, and its help text.
-type ImportFailure = (String, Option<&'static str>);
-
 /// Converts the trace.
 ///
 /// # Errors
 /// The arguments are invalid.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    let messages = *invocation.messages;
     let options = ImportOptions(&arguments);
-    match import(&options) {
-        Ok(Some(import)) => {
-            if !options.is_quiet() {
-                messages.write(&report::summary_text(&import));
-            }
-            Ok(0)
-        }
-        // The reader of the log closed the pipe.
-        Ok(None) => Ok(0),
-        Err((message, help)) => {
-            let error = Diagnostic::error(message, Origin::Builtin).code("import");
-            let error = Diagnostic { help: help.map(str::to_owned), ..error };
-            messages.show(&[error], &Sources::default());
-            Ok(1)
-        }
+    // Without an import, the reader of the log closed the pipe.
+    if let Some(import) = import(&options)?.filter(|_| !options.is_quiet()) {
+        invocation.messages.write(&report::summary_text(&import));
     }
+    Ok(0)
+}
+
+/// Nothing is imported: the reason, and the remedy if there is one.
+fn refusal(message: impl Into<String>, help: Option<&str>) -> Error {
+    Error::refusal("import", message, help)
 }
 
 /// The result of an import.
@@ -95,17 +84,17 @@ pub struct FinishedImport {
 }
 
 /// Reads the trace, and writes log and job file. `None` if the reader of the log closed the pipe.
-fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, ImportFailure> {
+fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, Error> {
     let settings = options.settings()?;
     let (trace, log, job) = (options.trace(), options.log(), options.job()?);
     let shown = source_name(&trace);
-    let cannot_read = |error: io::Error| (format!("cannot read {shown}: {}", reason(&error)), None);
+    let cannot_read = |error: io::Error| refusal(format!("cannot read {shown}: {}", reason(&error)), None);
     let file = open_source(&trace).map_err(cannot_read)?;
     outputs::refuse_overwriting(&file, &shown, log.as_deref(), job.as_deref())?;
     let mut source = trace::decompress(file).map_err(cannot_read)?;
     let head = import::head(&mut source).map_err(cannot_read)?;
     if let Some((what, help)) = trace::other_kind(&head) {
-        return Err((format!("{shown} is {what}"), Some(help)));
+        return Err(refusal(format!("{shown} is {what}"), Some(help)));
     }
     let form = options.form()?;
     let (format, guessed) = trace::format(options, &head, form.as_ref(), &trace)?;
@@ -115,7 +104,7 @@ fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, ImportF
             "--blkparse-form and --event apply only to the format blkparse, but the format is {}",
             format.word()
         );
-        return Err((message, None));
+        return Err(refusal(message, None));
     }
     debug_assert!(event.is_none_or(|event| EVENTS.contains(&event)));
     let parser = format.parser(&head, event, form);
@@ -139,7 +128,7 @@ fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, ImportF
 }
 
 /// The error message of a failed import.
-fn failure(error: &ImportError, guessed: bool, trace: &str) -> ImportFailure {
+fn failure(error: &ImportError, guessed: bool, trace: &str) -> Error {
     let help = match error {
         ImportError::WrongFormat { .. } if guessed => {
             Some("--format names the format; --bad-lines allows more such lines")
@@ -155,5 +144,5 @@ fn failure(error: &ImportError, guessed: bool, trace: &str) -> ImportFailure {
         }
         other => format!("{trace}: {other}"),
     };
-    (message, help)
+    refusal(message, help)
 }

@@ -24,7 +24,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::error::Error;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print_text};
 use crate::options::OPTIONS_OF_CHECK;
 pub use subcommand::Subcommand;
 use subcommand::{Invocation, Operand};
@@ -168,7 +168,7 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
     }
     let command = match find(name) {
         None if sysbench::looks_like_sysbench(words) => {
-            return Some(Ok(sysbench::suggest_sysbench_prefix(words, *messages)));
+            return Some(Err(sysbench::missing_word(words)));
         }
         found => found?,
     };
@@ -188,7 +188,7 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
     };
     let has_help = !matches!(command.operand, Operand::Foreign(_));
     if has_help && arguments.first().is_some_and(|word| word == "--help" || word == "-h") {
-        return Some(print(|out| out.write_all(command.text().as_bytes()).map(|()| true)));
+        return Some(print_text(&command.text()));
     }
     Some((command.run)(Invocation { command, arguments, messages, commands: COMMANDS }))
 }

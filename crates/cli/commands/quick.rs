@@ -2,7 +2,6 @@
 
 mod marks;
 mod preset;
-mod refusal;
 mod table;
 mod target;
 
@@ -12,7 +11,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ferrio_job::{Compat, reason};
-use ferrio_jobfile::{Builder, Sources};
+use ferrio_jobfile::Builder;
 use ferrio_machine::write_whole;
 use ferrio_report::model::{DeviceReport, RunReport};
 use ferrio_report::{Format, Formats, TerseVersion};
@@ -21,14 +20,13 @@ use ferrio_stats::ClockReading;
 use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::execute::leak;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print_text};
 use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
 use crate::reported_run::run_and_report;
 use crate::settings::ProgramSettings;
 use crate::{diagnose, job_files, outcome};
 use preset::{MeasurementTarget, NAMES, Preset};
-use refusal::Refusal;
 
 /// Help below the options.
 pub const LONG_HELP: &str = "\
@@ -104,32 +102,12 @@ pub fn command() -> Command {
 /// The arguments are wrong, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    match quick(&arguments, *invocation.messages) {
-        Ok(status) => Ok(status),
-        Err(Stop::Refused(refusal)) => {
-            invocation.messages.show(&[refusal.diagnostic()], &Sources::default());
-            Ok(1)
-        }
-        Err(Stop::Error(error)) => Err(error),
-    }
+    quick(&arguments, *invocation.messages)
 }
 
-/// Why there is no answer.
-enum Stop {
-    Refused(Refusal),
-    Error(Error),
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Self {
-        Stop::Refused(refusal)
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Stop::Error(error)
-    }
+/// Nothing is measured: the reason and the remedy.
+fn refusal(message: impl Into<String>, help: impl AsRef<str>) -> Error {
+    Error::refusal("quick", message, Some(help.as_ref()))
 }
 
 /// Makes the answer of a report, below lines of heading.
@@ -157,7 +135,7 @@ fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport
     Ok((outcome.report, status))
 }
 
-fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Stop> {
+fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Error> {
     let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
     let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
     let preset = Preset::named(name).unwrap_or(&preset::PRESETS[0]);
@@ -166,7 +144,7 @@ fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Stop> {
     let measured = MeasurementTarget { runtime: arguments.get_one("runtime").copied(), ..measured };
     let jobs = preset.job_file(&measured);
     if arguments.get_flag("print") {
-        print(|out| out.write_all(jobs.as_bytes()).map(|()| true))?;
+        print_text(&jobs)?;
         return Ok(0);
     }
     // Whether it can be written must be known before a minute of work.
@@ -193,14 +171,14 @@ fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Stop> {
             table(&report, &heading(place, &measured, &report))
         }
     };
-    print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
+    print_text(&answer)?;
     // Whatever became of the file, the figures are there.
     saved.transpose()?;
     Ok(status)
 }
 
-fn cannot(what: &str, error: &io::Error) -> Stop {
-    Refusal::new(format!("cannot {what}: {}", reason(error)), "choose another place, or make room").into()
+fn cannot(what: &str, error: &io::Error) -> Error {
+    refusal(format!("cannot {what}: {}", reason(error)), "choose another place, or make room")
 }
 
 /// What was measured, and how.

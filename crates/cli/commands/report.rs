@@ -7,17 +7,15 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, Command, value_parser};
-use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::Sources;
 use ferrio_report::{Format, Formats, PageRun, RunReport, TerseVersion, page, rows};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 use crate::option_values::{label, repeated_label};
 use crate::options::ProgramOption;
 use crate::output_file::OutputFile;
-use inputs::{PageInput, ReportInputError};
+use inputs::PageInput;
 
 /// Help text after the options.
 pub const LONG_HELP: &str = "\
@@ -78,26 +76,17 @@ pub fn command() -> Command {
 /// The arguments are invalid, or the page cannot be written.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    let messages = *invocation.messages;
-    let refuse = |ReportInputError { message, help }| {
-        let error = Diagnostic::error(message, Origin::Builtin).code("report");
-        messages.show(&[Diagnostic { help: help.map(str::to_owned), ..error }], &Sources::default());
-        Ok(1)
-    };
     let word = arguments.get_one::<String>("output-format").map(String::as_str);
     let format = word.and_then(Format::of_word).unwrap_or(Format::Html);
     let labels: Vec<(String, String)> =
         arguments.get_many(ProgramOption::Label.row().name).unwrap_or_default().cloned().collect();
     if let Some(name) = repeated_label(&labels) {
         let message = format!("--label={name}=... is given twice: a label has one value");
-        return refuse(ReportInputError { message, help: None });
+        return Err(refusal(message, None));
     }
     if format != Format::Rows && !labels.is_empty() {
         let message = format!("the format {} has no labels", format.word());
-        return refuse(ReportInputError {
-            message,
-            help: Some("--label adds columns to --output-format=rows"),
-        });
+        return Err(refusal(message, Some("--label adds columns to --output-format=rows")));
     }
     let standard_output = PathBuf::from("-");
     let output = match arguments.get_one::<PathBuf>("output") {
@@ -105,29 +94,27 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         None if format != Format::Html => &standard_output,
         None => {
             let help = "name a file with -o page.html, or write to standard output with -o -";
-            let message = "`ferrio report` needs a file for the page".to_owned();
-            return refuse(ReportInputError { message, help: Some(help) });
+            return Err(refusal("`ferrio report` needs a file for the page", Some(help)));
         }
     };
     let to_stdout = output == Path::new("-");
     let failed = |error| Error::OpenOutput { name: output.display().to_string(), error };
     let file = if to_stdout { None } else { Some(OutputFile::begin(output).map_err(failed)?) };
     let paths = arguments.get_many::<PathBuf>("reports").into_iter().flatten();
-    let mut runs = match inputs::read(paths, (!to_stdout).then_some(output)) {
-        Ok(runs) => runs,
-        Err(refusal) => return refuse(refusal),
-    };
+    let mut runs = inputs::read(paths, (!to_stdout).then_some(output))?;
     runs.iter_mut().for_each(|run| run.report.set_labels(&labels));
-    let text = match render(&runs, format) {
-        Ok(text) => text,
-        Err(refusal) => return refuse(refusal),
-    };
+    let text = render(&runs, format)?;
     let Some(mut file) = file else {
-        return print(|out| out.write_all(text.as_bytes()).map(|()| true));
+        return print_text(&text);
     };
     let written = file.write_all(text.as_bytes()).and_then(|()| file.keep());
     let failed = |error| Error::WriteOutput { name: output.display().to_string(), error };
     written.map(|_| 0).map_err(failed)
+}
+
+/// Nothing is made of the reports: the reason, and the remedy if there is one.
+fn refusal(message: impl Into<String>, help: Option<&str>) -> Error {
+    Error::refusal("report", message, help)
 }
 
 /// The formats that saved reports can be converted to.
@@ -136,7 +123,7 @@ fn formats() -> impl Iterator<Item = Format> {
 }
 
 /// Formats the runs.
-fn render<'a>(runs: &'a [PageInput], format: Format) -> Result<String, ReportInputError> {
+fn render<'a>(runs: &'a [PageInput], format: Format) -> Result<String, Error> {
     if format == Format::Html {
         let run = |run: &'a PageInput| PageRun {
             name: &run.name,
@@ -145,14 +132,11 @@ fn render<'a>(runs: &'a [PageInput], format: Format) -> Result<String, ReportInp
         };
         return Ok(page(&runs.iter().map(run).collect::<Vec<_>>()));
     }
-    let refused = |message: &str, help| {
-        Err(ReportInputError { message: format!("the format {} {message}", format.word()), help: Some(help) })
-    };
+    let refused =
+        |why: &str, help: &str| Err(refusal(format!("the format {} {why}", format.word()), Some(help)));
     if runs.iter().any(|run| run.is_from_logs) {
-        return refused(
-            "needs reports: logs have no figures of whole jobs",
-            "give the JSON report of the run",
-        );
+        let why = "needs reports: logs have no figures of whole jobs";
+        return refused(why, "give the JSON report of the run");
     }
     let reports: Vec<&RunReport> = runs.iter().map(|run| &run.report).collect();
     match reports.as_slice() {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::error::Error;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print_text};
 use crate::options::ProgramOptionRow;
 
 /// A sub-command.
@@ -135,7 +135,7 @@ impl Invocation<'_> {
         match command.try_get_matches_from(self.arguments) {
             Ok(matches) => Ok(Some(matches)),
             Err(answer) if answer.kind() == clap::error::ErrorKind::DisplayHelp => {
-                print(|out| write!(out, "{answer}").map(|()| true))?;
+                print_text(&answer.to_string())?;
                 Ok(None)
             }
             Err(wrong) => {

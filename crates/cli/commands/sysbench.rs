@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::Sources;
 use ferrio_runner::RunOptions;
 use ferrio_sysbench::Streams;
 use nix::errno::Errno;
@@ -13,7 +11,6 @@ use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::escaped_stream;
 use crate::execute::{execute, leak};
-use crate::messages::Messages;
 pub use ferrio_sysbench::{ABOUT, NAME, command, names, on_database, on_option, on_test, option_lists};
 
 /// Options of sysbench that fio does not have, besides the options of its file test.
@@ -37,13 +34,11 @@ pub fn looks_like_sysbench(words: &[OsString]) -> bool {
     words.iter().any(is_option) || words.first().is_some_and(is_test)
 }
 
-/// Prints the hint to put the word `sysbench` in front of such a command line. Returns the exit status 1.
-pub fn suggest_sysbench_prefix(words: &[OsString], messages: Messages) -> u8 {
+/// The refusal of such a command line, with the hint to put the word `sysbench` in front of it.
+pub fn missing_word(words: &[OsString]) -> Error {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    let error = Diagnostic::error("this is a command line of sysbench", Origin::Builtin);
     let help = format!("write the word in front of it: `ferrio sysbench {}`", words.join(" "));
-    messages.show(&[error.code("sysbench-command").help(help)], &Sources::default());
-    1
+    Error::refusal("sysbench-command", "this is a command line of sysbench", Some(&help))
 }
 
 /// Runs the sub-command `ferrio sysbench`.

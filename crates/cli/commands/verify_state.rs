@@ -10,7 +10,7 @@ use ferrio_verify::{StateContent, StateFile};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
-use crate::messages::print;
+use crate::messages::print_text;
 
 /// Help text after the options.
 pub const LONG_HELP: &str = "\
@@ -60,7 +60,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         };
         let state = StateFile::read(&bytes);
         let text = text_of(&state);
-        print(|out| out.write_all(text.as_bytes()).map(|()| true))?;
+        print_text(&text)?;
         if let Err(damage) = &state.content {
             is_damaged = true;
             say(if called_as_fio { damage.to_string() } else { format!("{shown}: {damage}") });

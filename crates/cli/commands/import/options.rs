@@ -12,7 +12,8 @@ use ferrio_trace::import::names::{NameRules, is_valid, is_valid_directory};
 use ferrio_trace::import::select::{ImportSelection, Pattern, SelectedIo};
 use ferrio_trace::import::{ImportSettings, TraceFormat};
 
-use super::ImportFailure;
+use super::refusal;
+use crate::error::Error;
 use crate::output_file::{becomes_file, is_descriptor};
 
 /// Default of `--window`.
@@ -147,15 +148,13 @@ impl ImportOptions<'_> {
     }
 
     /// Path of the job file.
-    pub fn job(&self) -> Result<Option<PathBuf>, ImportFailure> {
+    pub fn job(&self) -> Result<Option<PathBuf>, Error> {
         let job = self.0.get_one::<PathBuf>("job").cloned();
-        match self.named_log() {
-            None if job.is_some() => Err((
-                "--job needs a log with a name".to_owned(),
-                Some("write the log to a file with --output"),
-            )),
-            _ => Ok(job),
+        if job.is_some() && self.named_log().is_none() {
+            let help = "write the log to a file with --output";
+            return Err(refusal("--job needs a log with a name", Some(help)));
         }
+        Ok(job)
     }
 
     /// The requested format.
@@ -178,7 +177,7 @@ impl ImportOptions<'_> {
     }
 
     /// The settings of the conversion.
-    pub fn settings(&self) -> Result<ImportSettings, ImportFailure> {
+    pub fn settings(&self) -> Result<ImportSettings, Error> {
         let patterns = |name: &str| {
             let patterns = self.0.get_many::<String>(name).into_iter().flatten();
             patterns.map(|pattern| Pattern::new(pattern)).collect()
@@ -203,29 +202,26 @@ impl ImportOptions<'_> {
         })
     }
 
-    fn naming(&self) -> Result<NameRules, ImportFailure> {
+    fn naming(&self) -> Result<NameRules, Error> {
         const BLANKS: &str = "an I/O log separates words by blanks: use a symbolic link whose name has none";
-        let valid = |name: &OsStr| match is_valid(name) {
-            true => Ok(name.to_owned()),
-            false => Err((
-                format!("`{}` cannot be the name of a file in an I/O log", name.display()),
-                Some(BLANKS),
-            )),
+        let valid = |name: &OsStr| {
+            let refused = || format!("`{}` cannot be the name of a file in an I/O log", name.display());
+            is_valid(name).then(|| name.to_owned()).ok_or_else(|| refusal(refused(), Some(BLANKS)))
         };
         let target = |name: &str| self.0.get_one::<OsString>(name).map(|name| valid(name)).transpose();
         let renamed = |pair: &OsString| {
             let bytes = pair.as_bytes();
             let at = bytes.iter().rposition(|&byte| byte == b'=');
-            let at = at
-                .filter(|&at| at > 0)
-                .ok_or_else(|| (format!("--rename={} is not of the form OLD=NEW", pair.display()), None))?;
+            let at = at.filter(|&at| at > 0).ok_or_else(|| {
+                refusal(format!("--rename={} is not of the form OLD=NEW", pair.display()), None)
+            })?;
             Ok((OsStr::from_bytes(&bytes[..at]).to_owned(), valid(OsStr::from_bytes(&bytes[at + 1..]))?))
         };
         let pairs = self.0.get_many::<OsString>("rename").into_iter().flatten();
         let keeps_paths = self.0.get_flag("keep-paths");
         Ok(NameRules {
             target: target("target")?,
-            renamed: pairs.map(renamed).collect::<Result<_, ImportFailure>>()?,
+            renamed: pairs.map(renamed).collect::<Result<_, Error>>()?,
             keeps_paths,
             directory: (!keeps_paths).then(|| self.directory()).transpose()?,
         })
@@ -233,7 +229,7 @@ impl ImportOptions<'_> {
 
     /// The directory for files whose names the user did not choose. Never one that an application may use, as the names may be those of its
     /// files.
-    fn directory(&self) -> Result<OsString, ImportFailure> {
+    fn directory(&self) -> Result<OsString, Error> {
         let given = self.0.get_one::<OsString>("directory");
         let directory = match (given, self.log().filter(|log| becomes_file(log))) {
             (Some(given), _) => given.clone(),
@@ -247,15 +243,14 @@ impl ImportOptions<'_> {
             Some(_) => "",
             None => ", the default for the files of the replay,",
         };
-        Err((
-            format!("the directory `{}`{what} cannot be in an I/O log", directory.display()),
-            Some("choose one with --directory that has no blanks and at most 200 bytes"),
-        ))
+        let message = format!("the directory `{}`{what} cannot be in an I/O log", directory.display());
+        let help = "choose one with --directory that has no blanks and at most 200 bytes";
+        Err(refusal(message, Some(help)))
     }
 
     /// The line format of blkparse.
-    pub fn form(&self) -> Result<Option<BlkparseForm>, ImportFailure> {
-        let invalid = |error| (format!("invalid value for --blkparse-form: {error}"), None);
+    pub fn form(&self) -> Result<Option<BlkparseForm>, Error> {
+        let invalid = |error| refusal(format!("invalid value for --blkparse-form: {error}"), None);
         self.text("blkparse-form").map(|text| BlkparseForm::parse(text).map_err(invalid)).transpose()
     }
 }

@@ -14,7 +14,8 @@ use ferrio_trace::import::ImportSummary;
 use ferrio_trace::{IologVersion, IologWriter};
 use nix::errno::Errno;
 
-use super::{FinishedImport, ImportFailure, job};
+use super::{FinishedImport, job, refusal};
+use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
 use crate::output_file::OutputFile;
 
@@ -24,27 +25,18 @@ pub fn refuse_overwriting(
     display_name: &str,
     log: Option<&Path>,
     job: Option<&Path>,
-) -> Result<(), ImportFailure> {
+) -> Result<(), Error> {
     let source = FileIdentity::of_descriptor(trace);
-    for (path, what) in [(log, "log"), (job, "job file")] {
-        let Some(path) = path else { continue };
-        if source.is_some() && source == FileIdentity::of_path(path) {
+    let (move_log, move_job) = ("write the log to another file", "write the job file to another file");
+    for (path, help) in [(log, move_log), (job, move_job)] {
+        if let Some(path) = path.filter(|path| source.is_some() && source == FileIdentity::of_path(path)) {
             let message = format!("{} is the trace itself ({display_name})", path.display());
-            return Err((
-                message,
-                Some(if what == "log" {
-                    "write the log to another file"
-                } else {
-                    "write the job file to another file"
-                }),
-            ));
+            return Err(refusal(message, Some(help)));
         }
     }
-    if let (Some(log), Some(job)) = (log, job)
-        && is_same_file(log, job)
-    {
+    if let Some((_, job)) = log.zip(job).filter(|(log, job)| is_same_file(log, job)) {
         let message = format!("{} cannot be both the log and the job file", job.display());
-        return Err((message, Some("write the job file to another file")));
+        return Err(refusal(message, Some(move_job)));
     }
     let stdout = escaped_stream::stdout();
     let appends_to_trace = || {
@@ -52,17 +44,15 @@ pub fn refuse_overwriting(
             && source == FileIdentity::of_descriptor(stdout.as_fd())
     };
     if log.is_none() && appends_to_trace() {
-        return Err((
-            format!("standard output is the trace itself ({display_name})"),
-            Some("write the log to another file"),
-        ));
+        let message = format!("standard output is the trace itself ({display_name})");
+        return Err(refusal(message, Some(move_log)));
     }
     Ok(())
 }
 
 /// Refuses a log with file names of the trace unless `--names` asked for them, as a replay may overwrite these files. Relative names are
 /// resolved against the working directory.
-pub fn refuse_trace_names(summary: &ImportSummary, display_name: &str) -> Result<(), ImportFailure> {
+pub fn refuse_trace_names(summary: &ImportSummary, display_name: &str) -> Result<(), Error> {
     let identity = |name: &OsStr| FileIdentity::of_path(name.as_ref());
     let is_there = |name: &&OsStr| Path::new(name).exists();
     let chosen = summary.files.iter().filter(|file| file.is_chosen).map(|file| file.in_log.as_os_str());
@@ -72,18 +62,16 @@ pub fn refuse_trace_names(summary: &ImportSummary, display_name: &str) -> Result
     }
     let of_trace: HashSet<_> =
         summary.targets.names().filter_map(|name| identity(OsStr::from_bytes(name))).collect();
-    match existing.find(|name| identity(name).is_some_and(|file| of_trace.contains(&file))) {
-        None => Ok(()),
-        Some(name) => Err((
-            format!(
-                "{display_name}: the log would name `{}`, a file of the trace, which a replay may overwrite",
-                name.display()
-            ),
-            Some(
-                "choose another directory with --directory, or use --keep-paths to replay to the files of the trace",
-            ),
-        )),
-    }
+    let Some(name) = existing.find(|name| identity(name).is_some_and(|file| of_trace.contains(&file))) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{display_name}: the log would name `{}`, a file of the trace, which a replay may overwrite",
+        name.display()
+    );
+    let help =
+        "choose another directory with --directory, or use --keep-paths to replay to the files of the trace";
+    Err(refusal(message, Some(help)))
 }
 
 /// The output files of an import.
@@ -95,12 +83,10 @@ pub struct ImportOutputs {
 
 impl ImportOutputs {
     /// Creates the files.
-    pub fn create(log: Option<&Path>, job: Option<&Path>) -> Result<Self, ImportFailure> {
+    pub fn create(log: Option<&Path>, job: Option<&Path>) -> Result<Self, Error> {
         let begin = |path: &Path, what: &str| match OutputFile::begin(path) {
             Ok(file) => Ok((path.to_owned(), file)),
-            Err(error) => {
-                Err((format!("cannot create the {what} {}: {}", path.display(), reason(&error)), None))
-            }
+            Err(error) => Err(failure(&format!("create the {what}"), path, &error)),
         };
         Ok(ImportOutputs {
             log: log.map(|log| begin(log, "I/O log")).transpose()?,
@@ -109,18 +95,15 @@ impl ImportOutputs {
     }
 
     /// Opens the writer of the log.
-    pub fn log_writer(&self) -> Result<IologWriter, ImportFailure> {
-        let (file, path) = match &self.log {
-            Some((path, file)) => (file.writer(), path.as_path()),
-            None if ferrio_runner::stdout::was_closed() => {
-                (Err(Errno::EBADF.into()), Path::new("on standard output"))
-            }
-            None => (
-                escaped_stream::stdout().as_fd().try_clone_to_owned().map(File::from),
-                Path::new("on standard output"),
-            ),
+    pub fn log_writer(&self) -> Result<IologWriter, Error> {
+        let path = self.log.as_ref().map_or(Path::new("on standard output"), |(path, _)| path);
+        let file = match &self.log {
+            Some((_, file)) => file.writer(),
+            None if ferrio_runner::stdout::was_closed() => Err(Errno::EBADF.into()),
+            None => escaped_stream::stdout().as_fd().try_clone_to_owned().map(File::from),
         };
-        let file = file.map_err(|error| (format!("cannot write the I/O log: {}", reason(&error)), None))?;
+        let file =
+            file.map_err(|error| refusal(format!("cannot write the I/O log: {}", reason(&error)), None))?;
         Ok(match file.is_terminal() {
             true => IologWriter::to_stream(Box::new(EscapedStream::new(file)), path, IologVersion::Three),
             false => IologWriter::to(file, path, IologVersion::Three),
@@ -133,19 +116,16 @@ impl ImportOutputs {
     }
 
     /// Writes the job file, creates the directory of the replay's files, and moves the outputs to their names.
-    pub fn commit(self, import: &FinishedImport, directory: Option<&OsStr>) -> Result<(), ImportFailure> {
-        let failed = |what: &str, path: &Path, error: &io::Error| {
-            (format!("cannot {what} {}: {}", path.display(), reason(error)), None)
-        };
+    pub fn commit(self, import: &FinishedImport, directory: Option<&OsStr>) -> Result<(), Error> {
         let is_file = self.log_is_file();
         let mut job = self.job;
         if let Some((path, file)) = &mut job {
             let written = file.write_all(job::job_file_text(import).as_bytes());
-            written.map_err(|error| failed("write the job file", path, &error))?;
+            written.map_err(|error| failure("write the job file", path, &error))?;
         }
         let made = match directory.map(Path::new).filter(|_| is_file) {
             Some(directory) if has_files_in(import, directory) => create_directories(directory)
-                .map_err(|error| failed("create the directory", directory, &error))?,
+                .map_err(|error| failure("create the directory", directory, &error))?,
             _ => Vec::new(),
         };
         // The log is moved last: if anything fails, an older log is left unchanged.
@@ -158,12 +138,16 @@ impl ImportOutputs {
                 Err(error) => {
                     new.iter().for_each(|file| drop(fs::remove_file(file)));
                     made.iter().rev().for_each(|directory| drop(fs::remove_dir(directory)));
-                    return Err(failed(what, &path, &error));
+                    return Err(failure(what, &path, &error));
                 }
             }
         }
         Ok(())
     }
+}
+
+fn failure(what: &str, path: &Path, error: &io::Error) -> Error {
+    refusal(format!("cannot {what} {}: {}", path.display(), reason(error)), None)
 }
 
 /// True if the log names files in this directory.

@@ -9,8 +9,9 @@ use ferrio_trace::import::blkparse::BlkparseForm;
 use ferrio_trace::import::{self, TraceFormat};
 use ferrio_trace::{is_block_trace, source_name};
 
-use super::ImportFailure;
 use super::options::ImportOptions;
+use super::refusal;
+use crate::error::Error;
 
 /// Opens a trace, decompressing gzip.
 pub fn decompress(trace: File) -> io::Result<Box<dyn BufRead>> {
@@ -43,7 +44,7 @@ pub fn format(
     head: &[u8],
     form: Option<&BlkparseForm>,
     trace: &OsStr,
-) -> Result<(TraceFormat, bool), ImportFailure> {
+) -> Result<(TraceFormat, bool), Error> {
     if let Some(format) = options.format().or(form.map(|_| TraceFormat::Blkparse)) {
         return Ok((format, false));
     }
@@ -51,12 +52,14 @@ pub fn format(
         return Ok((format, true));
     }
     if head.iter().all(u8::is_ascii_whitespace) {
-        return Err((format!("{} is empty", source_name(trace)), None));
+        return Err(refusal(format!("{} is empty", source_name(trace)), None));
     }
     if let Some(why) = import::missing_column(head) {
         let help = "docs/import.md has a bpftrace script whose output can be imported";
-        return Err((format!("cannot make an I/O log of {}: {why}", source_name(trace)), Some(help)));
+        let message = format!("cannot make an I/O log of {}: {why}", source_name(trace));
+        return Err(refusal(message, Some(help)));
     }
     let help = "choose one with --format; `ferrio import --help` lists the formats";
-    Err((format!("cannot recognise the format of {} from its first lines", source_name(trace)), Some(help)))
+    let message = format!("cannot recognise the format of {} from its first lines", source_name(trace));
+    Err(refusal(message, Some(help)))
 }

@@ -11,7 +11,8 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
 use super::preset::MeasurementTarget;
-use super::refusal::Refusal;
+use super::refusal;
+use crate::error::Error;
 
 /// Default size of the file.
 const DEFAULT_FILE_BYTES: u64 = 1 << 30;
@@ -39,45 +40,45 @@ pub fn measurement_target(
     place: &Path,
     size: Option<u64>,
     destroy: bool,
-) -> Result<(MeasurementTarget, Option<TemporaryFile>), Refusal> {
+) -> Result<(MeasurementTarget, Option<TemporaryFile>), Error> {
     if size.is_some_and(|size| size < MIN_FILE_BYTES) {
-        return Err(Refusal::new("--size is too small", "the least is 1m, which is one request"));
+        return Err(refusal("--size is too small", "the least is 1m, which is one request"));
     }
     let shown = place.display();
     let about = fs::metadata(place).map_err(|error| {
         let help = "name an existing directory, or a block device";
-        Refusal::new(format!("cannot measure {shown}: {}", reason(&error)), help)
+        refusal(format!("cannot measure {shown}: {}", reason(&error)), help)
     })?;
     if about.file_type().is_block_device() {
         return device(place, about.rdev(), size, destroy).map(|measured| (measured, None));
     }
     if !about.is_dir() {
         let help = "name the directory that it is in: a new file is made there and removed at the end";
-        return Err(Refusal::new(format!("{shown} is neither a directory nor a block device"), help));
+        return Err(refusal(format!("{shown} is neither a directory nor a block device"), help));
     }
     if destroy {
         let help = "it lets jobs write to a block device; in a directory they have a file of their own";
-        return Err(Refusal::new(format!("--destroy has no meaning for the directory {shown}"), help));
+        return Err(refusal(format!("--destroy has no meaning for the directory {shown}"), help));
     }
     in_directory(place, size.unwrap_or(DEFAULT_FILE_BYTES)).map(|(measured, file)| (measured, Some(file)))
 }
 
-fn in_directory(directory: &Path, size: u64) -> Result<(MeasurementTarget, TemporaryFile), Refusal> {
+fn in_directory(directory: &Path, size: u64) -> Result<(MeasurementTarget, TemporaryFile), Error> {
     let shown = directory.display();
     let free = Room::at(directory).and_then(|room| room.free_bytes);
     if let Some(free) = free.filter(|free| *free < size.saturating_add(MIN_FREE_BYTES)) {
         let message = format!("{shown} has {} MiB free, and the file takes {} MiB", free >> 20, size >> 20);
         let most = (free.saturating_sub(MIN_FREE_BYTES) >> 20).max(1);
-        return Err(Refusal::new(message, format!("choose a smaller one, such as --size={most}m")));
+        return Err(refusal(message, format!("choose a smaller one, such as --size={most}m")));
     }
     let path = directory.join(format!("ferrio-quick-{}.tmp", std::process::id()));
     let path = std::path::absolute(&path).unwrap_or(path);
     let text = path.to_str().map(str::to_owned).ok_or_else(|| {
-        Refusal::new(format!("the name of {shown} is not UTF-8"), "job files are: use a link to it")
+        refusal(format!("the name of {shown} is not UTF-8"), "job files are: use a link to it")
     })?;
     let cannot = |error: &io::Error| {
         let help = "choose a directory that you may write to";
-        Refusal::new(format!("cannot create a file in {shown}: {}", reason(error)), help)
+        refusal(format!("cannot create a file in {shown}: {}", reason(error)), help)
     };
     // A signal must not leave the file behind: from now on, it ends the run.
     ferrio_runner::hold_signals();
@@ -91,25 +92,25 @@ fn in_directory(directory: &Path, size: u64) -> Result<(MeasurementTarget, Tempo
     ))
 }
 
-fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<MeasurementTarget, Refusal> {
+fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<MeasurementTarget, Error> {
     let shown = path.display();
     let cannot = |error: &io::Error| {
         let help =
             "measuring a device needs the right to read it, and with --destroy to write it; root has both";
-        Refusal::new(format!("cannot open {shown}: {}", reason(error)), help)
+        refusal(format!("cannot open {shown}: {}", reason(error)), help)
     };
     let bytes = block_device_bytes(path).map_err(|error| cannot(&error))?;
     if bytes == 0 {
-        return Err(Refusal::new(format!("{shown} has no data"), "insert a medium, or set up the device"));
+        return Err(refusal(format!("{shown} has no data"), "insert a medium, or set up the device"));
     }
     if let Some(size) = size.filter(|size| *size > bytes) {
         let message = format!("{shown} has {} MiB, and --size is {} MiB", bytes >> 20, size >> 20);
-        return Err(Refusal::new(message, "leave out --size, or choose a smaller one"));
+        return Err(refusal(message, "leave out --size, or choose a smaller one"));
     }
     if destroy {
         let unknown = |what: &str| {
             let help = "mount /proc and /sys, or omit --destroy: then only reads are measured";
-            Refusal::new(format!("cannot tell whether {shown} is in use: {what}"), help)
+            refusal(format!("cannot tell whether {shown} is in use: {what}"), help)
         };
         let mounts = Mounts::read()
             .map_err(|error| unknown(&format!("{MOUNTINFO} cannot be read: {}", reason(&error))))?;
@@ -122,12 +123,12 @@ fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Me
             .collect();
         if !in_use.is_empty() {
             let help = "unmount or remove these first, or leave out --destroy, which measures reads only";
-            return Err(Refusal::new(format!("{shown} is in use: {}", in_use.join(", ")), help));
+            return Err(refusal(format!("{shown} is in use: {}", in_use.join(", ")), help));
         }
     }
     let direct = supports_direct_io(path, destroy).map_err(|error| cannot(&error))?;
     let text = path.to_str().map(str::to_owned).ok_or_else(|| {
-        Refusal::new(format!("the name {shown} is not UTF-8"), "job files are: use a link to it")
+        refusal(format!("the name {shown} is not UTF-8"), "job files are: use a link to it")
     })?;
     // With writes, only the first part of the device is used, and filled first. Without writes, all of it is read.
     let size = size.or(destroy.then_some(DEFAULT_FILE_BYTES.min(bytes)));
@@ -165,7 +166,7 @@ mod tests {
         let file = directory.path().join("f");
         fs::write(&file, "").unwrap();
         let refused =
-            |path: &Path, size, destroy| measurement_target(path, size, destroy).unwrap_err().message;
+            |path: &Path, size, destroy| measurement_target(path, size, destroy).unwrap_err().to_string();
         assert!(refused(&directory.path().join("x"), None, false).contains("No such file or directory"));
         assert!(refused(&file, None, false).contains("is neither a directory nor a block device"));
         assert!(refused(directory.path(), None, true).contains("--destroy has no meaning"));

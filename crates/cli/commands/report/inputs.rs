@@ -10,12 +10,8 @@ use ferrio_machine::is_same_file;
 use ferrio_report::model::RunReport;
 use ferrio_report::{LoggedRun, writes_log};
 
-/// The reason why no page can be made, and the remedy.
-#[derive(Debug)]
-pub struct ReportInputError {
-    pub message: String,
-    pub help: Option<&'static str>,
-}
+use super::refusal;
+use crate::error::Error;
 
 /// A run of the page.
 #[derive(Debug)]
@@ -56,7 +52,7 @@ struct InputLog {
 pub fn read<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
     output: Option<&PathBuf>,
-) -> Result<Vec<PageInput>, ReportInputError> {
+) -> Result<Vec<PageInput>, Error> {
     let mut files = InputFiles::default();
     for path in paths {
         files.add(path, false)?;
@@ -64,7 +60,7 @@ pub fn read<'a>(
     let mut all = files.reports.iter().chain(files.logs.iter().map(|log| &log.path));
     if let Some(path) = all.find(|path| output.is_some_and(|output| is_same_file(path, output))) {
         let message = format!("the page would replace {}, which it is made from", path.display());
-        return Err(ReportInputError { message, help: Some("write the page to another file") });
+        return Err(refusal(message, Some("write the page to another file")));
     }
     if files.reports.is_empty() {
         return runs_from_logs_only(files.logs);
@@ -74,7 +70,7 @@ pub fn read<'a>(
 
 impl InputFiles {
     /// Adds a file. For a directory, adds its reports and logs, or else those of its sub-directories.
-    fn add(&mut self, path: &Path, is_subdirectory: bool) -> Result<(), ReportInputError> {
+    fn add(&mut self, path: &Path, is_subdirectory: bool) -> Result<(), Error> {
         let about = fs::metadata(path).map_err(|error| SideError::Io { path: path.to_owned(), error });
         let reports_before = self.reports.len();
         if !about.map_err(read_failure)?.is_dir() {
@@ -103,14 +99,14 @@ impl InputFiles {
         if has_none(self) && !is_subdirectory {
             let message =
                 format!("{} has neither files that end with .json nor logs of jobs", path.display());
-            return Err(ReportInputError { message, help: None });
+            return Err(refusal(message, None));
         }
         Ok(())
     }
 }
 
 /// Assigns the logs to their reports.
-fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, ReportInputError> {
+fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, Error> {
     let mut runs = Vec::new();
     for path in files.reports {
         runs.push((read_run(path).map_err(read_failure)?, Vec::new()));
@@ -129,7 +125,7 @@ fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, ReportInpu
             None => {
                 let message = format!("no report is of the run that wrote {}", path.display());
                 let help = "give the report whose jobs have a write_*_log with this name, or logs without any report";
-                return Err(ReportInputError { message, help: Some(help) });
+                return Err(refusal(message, Some(help)));
             }
         }
     }
@@ -143,7 +139,7 @@ fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, ReportInpu
 }
 
 /// Groups logs without reports by directory; each group is one run.
-fn runs_from_logs_only(logs: Vec<InputLog>) -> Result<Vec<PageInput>, ReportInputError> {
+fn runs_from_logs_only(logs: Vec<InputLog>) -> Result<Vec<PageInput>, Error> {
     let mut runs: Vec<(PathBuf, Vec<LogContent>)> = Vec::new();
     for InputLog { path, name, .. } in logs {
         let log = read_log(&path, name).map_err(read_failure)?;
@@ -171,7 +167,7 @@ fn runs_from_logs_only(logs: Vec<InputLog>) -> Result<Vec<PageInput>, ReportInpu
     Ok(runs.into_iter().map(input).collect())
 }
 
-fn read_failure(error: SideError) -> ReportInputError {
+fn read_failure(error: SideError) -> Error {
     let help = match &error {
         SideError::NoReport { .. } => Some(NO_REPORT_HELP),
         SideError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT_HELP),
@@ -181,5 +177,5 @@ fn read_failure(error: SideError) -> ReportInputError {
         }
         SideError::Io { .. } | SideError::Log { .. } | SideError::Empty { .. } => None,
     };
-    ReportInputError { message: error.to_string(), help }
+    refusal(error.to_string(), help)
 }
