@@ -10,42 +10,47 @@ use std::ffi::OsString;
 use ferrio_job::{ArgOrigin, Choice as _, Compat, Diagnostic, FioWords};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, masked, nearest, option_names};
 
+use crate::error::Error;
 use crate::options::{ProgramOption, ProgramOptionRow, Takes};
 
-pub use item::{Item, values_of};
+pub use item::{Item, files_of, values_of};
 
-/// A command line with mistakes.
+/// A command line as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidCommandLine {
-    /// All of them, from left to right.
-    pub mistakes: Vec<Diagnostic>,
+pub struct CommandLine {
     /// The options and job files that could be read.
     pub items: Vec<Item>,
+    /// All mistakes, from left to right.
+    pub mistakes: Vec<Diagnostic>,
+    /// Whether the call behaves as ferrio or as fio, which decides which job options there are.
+    pub compat: Compat,
+}
+
+impl CommandLine {
+    /// The options and job files.
+    ///
+    /// # Errors
+    /// All mistakes.
+    pub fn into_items(self) -> Result<Vec<Item>, Error> {
+        if self.mistakes.is_empty() { Ok(self.items) } else { Err(self.mistakes.into()) }
+    }
 }
 
 /// Splits the program's `arguments` (without its name). The first has the number `first`, which is above 1 after the name of a
-/// sub-command. The compatibility of the `process` holds unless they ask for another, which is returned: it decides which job options
-/// there are.
-///
-/// # Errors
-/// All mistakes.
+/// sub-command. The compatibility of the `process` holds unless they ask for another by `--as`, of which the last decides.
 pub fn read(
     arguments: &[OsString],
     first: u32,
     program: &'static [ProgramOptionRow],
     process: Compat,
-) -> (Result<Vec<Item>, InvalidCommandLine>, Compat) {
-    let scanned = read_as(arguments, first, program, process);
-    let compat = of_call(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), process);
-    let scanned = if compat == process { scanned } else { read_as(arguments, first, program, compat) };
-    (scanned, compat)
-}
-
-/// The compatibility of a call with this command line: the last `--as` decides, else that of the process. A word that does not exist
-/// is refused when the value is read, like that of any option.
-fn of_call(items: &[Item], process: Compat) -> Compat {
-    let asked_for = values_of(items, ProgramOption::As).rev().find_map(Compat::from_word);
-    asked_for.unwrap_or(process)
+) -> CommandLine {
+    let line = read_as(arguments, first, program, process);
+    // A word that does not exist is refused when the value is read, like that of any option.
+    let asked_for = values_of(&line.items, ProgramOption::As).rev().find_map(Compat::from_word);
+    match asked_for {
+        Some(compat) if compat != process => read_as(arguments, first, program, compat),
+        _ => line,
+    }
 }
 
 fn read_as(
@@ -53,7 +58,7 @@ fn read_as(
     first: u32,
     program: &'static [ProgramOptionRow],
     compat: Compat,
-) -> Result<Vec<Item>, InvalidCommandLine> {
+) -> CommandLine {
     let mut not_utf8 = Vec::new();
     let text = |(index, argument): (u32, &OsString)| {
         let text = argument.to_string_lossy().into_owned();
@@ -65,24 +70,18 @@ fn read_as(
         text
     };
     let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
-    match scan(&texts, first, program, compat) {
-        outcome if not_utf8.is_empty() => outcome,
-        Ok(items) => Err(InvalidCommandLine { mistakes: not_utf8, items }),
-        // Other mistakes may be due to the conversion.
-        Err(invalid) => Err(InvalidCommandLine { mistakes: not_utf8, ..invalid }),
-    }
+    let line = scan(&texts, first, program, compat);
+    // Other mistakes may be due to the conversion.
+    if not_utf8.is_empty() { line } else { CommandLine { mistakes: not_utf8, ..line } }
 }
 
 /// Splits `arguments`, the first of which has the number `first`.
-///
-/// # Errors
-/// All mistakes.
 pub fn scan(
     arguments: &[String],
     first: u32,
     program: &'static [ProgramOptionRow],
     compat: Compat,
-) -> Result<Vec<Item>, InvalidCommandLine> {
+) -> CommandLine {
     let engines = Engines::default();
     let mut scanner =
         Scanner { arguments, first, program, compat, current: 0, at: 0, items: Vec::new(), engines };
@@ -108,11 +107,7 @@ pub fn scan(
             Err(mistake) => mistakes.push(*mistake),
         }
     }
-    if mistakes.is_empty() {
-        Ok(scanner.items)
-    } else {
-        Err(InvalidCommandLine { mistakes, items: scanner.items })
-    }
+    CommandLine { items: scanner.items, mistakes, compat }
 }
 
 struct Scanner<'a> {

@@ -6,20 +6,21 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Compat, Diagnostic, FioWords, Origin};
 use ferrio_thresholds::ExpressionError;
 
-use crate::arguments::{InvalidCommandLine, Item};
+use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::{self, ProgramOption};
 use crate::settings::{ProgramSettings, SettingsError};
 
-/// The mistakes of a command line that cannot be read.
-#[must_use]
-pub fn command_line(invalid: InvalidCommandLine) -> Error {
-    invalid.mistakes.into()
+/// Reads the program options among `items` with this compatibility.
+///
+/// # Errors
+/// All mistakes, or a request for help.
+pub fn settings(items: &[Item], compat: Compat) -> Result<ProgramSettings, Error> {
+    ProgramSettings::read(items, compat).map_err(|error| all_mistakes(error, items, compat))
 }
 
-/// All mistakes in the program options among `items`, read with this compatibility; `error` is the first.
-#[must_use]
-pub fn settings(error: SettingsError, items: &[Item], compat: Compat) -> Error {
+/// All mistakes in the program options, of which `error` is the first.
+fn all_mistakes(error: SettingsError, items: &[Item], compat: Compat) -> Error {
     if let SettingsError::Help = error {
         return Error::Help;
     }
@@ -133,9 +134,8 @@ mod tests {
 
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, options::OPTIONS, Compat::Ferrio).unwrap();
-        let compat = Compat::Ferrio;
-        match settings(ProgramSettings::read(&items, compat).unwrap_err(), &items, compat) {
+        let items = arguments::scan(&words, 1, options::OPTIONS, Compat::Ferrio).items;
+        match settings(&items, Compat::Ferrio).unwrap_err() {
             Error::Problems(problems) => problems.diagnostics,
             other => panic!("{other}"),
         }

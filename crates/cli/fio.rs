@@ -18,40 +18,24 @@ use crate::reported_run::{announce, run_and_report};
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files, outcome, queries, sweep};
 
-/// How a run of the front end ended.
-#[derive(Clone, Copy, Debug)]
-pub struct FrontEndOutcome {
-    /// The exit status.
-    pub status: u8,
-    /// True if jobs hang in the kernel. Their threads still run and may hold the kernel's lock of the address space (`mmap_lock`).
-    pub has_abandoned_jobs: bool,
-}
-
-impl From<u8> for FrontEndOutcome {
-    fn from(status: u8) -> Self {
-        FrontEndOutcome { status, has_abandoned_jobs: false }
-    }
-}
-
 /// Runs what the arguments ask for. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<FrontEndOutcome, Error> {
+pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<u8, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = ClockReading::now();
-    let (scanned, compat) = arguments::read(words, 1, OPTIONS, compat);
-    let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    *messages = Messages::of(read, compat);
+    let line = arguments::read(words, 1, OPTIONS, compat);
+    let compat = line.compat;
+    *messages = Messages::of(&line.items, compat);
     let messages = *messages;
-    let items = scanned.map_err(diagnose::command_line)?;
-    let mut settings =
-        ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
+    let items = line.into_items()?;
+    let mut settings = diagnose::settings(&items, compat)?;
     if let Action::Answer(query) = &settings.action {
-        return queries::answer(query, compat, messages).map(FrontEndOutcome::from);
+        return queries::answer(query, compat, messages);
     }
     if let Some(wanted) = &settings.sweep {
-        return sweep::run(&items, &settings, wanted, messages).map(FrontEndOutcome::from);
+        return sweep::run(&items, &settings, wanted, messages);
     }
     let has_text = settings.formats.has(Format::Normal);
     let (file, _claims) = begin_file(&mut settings)?;
@@ -77,11 +61,11 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
         show_preface();
     }
     match settings.action {
-        Action::Parse => return show(&set, "", &settings, messages).map(FrontEndOutcome::from),
+        Action::Parse => return show(&set, "", &settings, messages),
         Action::ShowCommands => {
-            return show(&set, &showcmd(&set), &settings, messages).map(FrontEndOutcome::from);
+            return show(&set, &showcmd(&set), &settings, messages);
         }
-        Action::MergeTraces if set.jobs.is_empty() => return Ok(FrontEndOutcome::from(0)),
+        Action::MergeTraces if set.jobs.is_empty() => return Ok(0),
         _ if set.jobs.is_empty() => return Err(job_files::no_jobs(&items, &settings.sections)),
         _ => {}
     }
@@ -93,14 +77,16 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
         let failed = plan.jobs.iter().filter_map(|job| Some((job.setup_error.as_ref()?, &job.spec.name)));
         let lines: Vec<_> = failed.map(|(error, job)| error.diagnostic(job)).collect();
         lines.iter().for_each(|line| messages.note(line));
-        return Ok(FrontEndOutcome::from(u8::from(!lines.is_empty())));
+        return Ok(u8::from(!lines.is_empty()));
     }
     let plan = leak(plan);
     let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
-    Ok(FrontEndOutcome {
-        status: outcome::status(plan, &outcome),
-        has_abandoned_jobs: outcome.result.abandoned > 0,
-    })
+    let status = outcome::status(plan, &outcome);
+    if outcome.result.abandoned > 0 {
+        // Their threads hang in the kernel, and may hold its lock of the address space (`mmap_lock`).
+        ferrio_runner::exit_at_once(status);
+    }
+    Ok(status)
 }
 
 /// As `fio`: fio prints the reasons of some errors where its report goes. Prints those there and removes them from `error`.
@@ -130,8 +116,7 @@ fn is_before(items: &[Item], first: ProgramOption, second: ProgramOption) -> boo
 
 /// The format of messages that the arguments ask for, whatever else is wrong.
 pub fn messages(words: &[OsString]) -> Messages {
-    let (scanned, _) = arguments::read(words, 1, OPTIONS, Compat::default());
-    Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Compat::default())
+    Messages::of(&arguments::read(words, 1, OPTIONS, Compat::default()).items, Compat::default())
 }
 
 /// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. `--showcmd` accepts an engine that is missing
@@ -149,9 +134,9 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 /// # Errors
 /// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
-    let (scanned, compat) = arguments::read(words, 1, OPTIONS, Compat::Ferrio);
-    let items: Vec<Item> = scanned.map_err(diagnose::command_line)?;
-    let settings =
-        ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
+    let line = arguments::read(words, 1, OPTIONS, Compat::Ferrio);
+    let compat = line.compat;
+    let items = line.into_items()?;
+    let settings = diagnose::settings(&items, compat)?;
     job_files::read(&items, &settings, environment)
 }

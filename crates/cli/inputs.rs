@@ -11,8 +11,8 @@ use ferrio_jobfile::Sources;
 use ferrio_machine::{FileClaims, FileIdentity, is_same_file, written_since};
 
 use crate::error::Error;
-use crate::option_values::IntervalsTo;
-use crate::settings::ProgramSettings;
+use crate::option_values::{Intervals, IntervalsTo};
+use crate::settings::{Destination, ProgramSettings};
 
 impl ProgramSettings {
     /// Checks that the report, the interval report and the JUnit file are none of the files that the run reads or writes: job files, I/O
@@ -28,13 +28,10 @@ impl ProgramSettings {
         if self.compat == Compat::Fio {
             return Ok(());
         }
-        let intervals = self.interval_report.as_ref().and_then(|intervals| match &intervals.to {
-            IntervalsTo::File(name) => Some(name),
-            IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
-        });
-        let files = self.files_of_formats.iter().map(|(_, name)| name);
-        let reports = self.output.iter().chain(files).map(|name| ("report", name));
-        let junit = self.junit.iter().map(|name| ("JUnit file", name));
+        let intervals = self.interval_report.as_ref().and_then(Intervals::file);
+        let files = self.files_of_formats.iter().map(|(_, name)| name.as_str());
+        let reports = self.output.file().into_iter().chain(files).map(|name| ("report", name));
+        let junit = self.junit.iter().map(|name| ("JUnit file", name.as_str()));
         let outputs = reports.chain(intervals.map(|name| ("interval report", name))).chain(junit);
         let jobs = plan.map(|plan| plan.jobs.as_slice()).unwrap_or_default();
         for (what, name) in outputs {
@@ -42,12 +39,12 @@ impl ProgramSettings {
             if is_any_of(path, sources.names()) {
                 return Err(Error::ReplacesInput {
                     what,
-                    name: name.clone(),
+                    name: name.to_owned(),
                     input: "a job file".to_owned(),
                 });
             }
             if let Some(input) = input_of_jobs(path, jobs).or_else(|| output_of_jobs(path, jobs)) {
-                return Err(Error::ReplacesInput { what, name: name.clone(), input });
+                return Err(Error::ReplacesInput { what, name: name.to_owned(), input });
             }
         }
         check_logs(sources, jobs)
@@ -96,22 +93,19 @@ impl ProgramSettings {
 
     /// The files of reports as given, each with what goes there.
     fn output_files(&self) -> impl Iterator<Item = (String, &str)> {
-        let report = self.output.as_deref().map(|file| ("the report".to_owned(), file));
+        let report = self.output.file().map(|file| ("the report".to_owned(), file));
         let formats = self.files_of_formats.iter();
         let formats = formats.map(|(format, file)| (format!("the format {}", format.word()), file.as_str()));
-        let intervals = self.interval_report.as_ref().and_then(|intervals| match &intervals.to {
-            IntervalsTo::File(name) => Some(("the interval report".to_owned(), name.as_str())),
-            IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
-        });
+        let intervals = self.interval_report.as_ref().and_then(Intervals::file);
+        let intervals = intervals.map(|name| ("the interval report".to_owned(), name));
         let junit = self.junit.as_deref().map(|file| ("the JUnit file".to_owned(), file));
         report.into_iter().chain(formats).chain(intervals).chain(junit)
     }
 
     /// Checks that no two outputs of the run go to one file.
     fn check_outputs_differ(&self) -> Result<(), Error> {
-        let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
-        let to_stdout =
-            to_stdout.filter(|_| self.output.is_none()).map(|file| ("the report".to_owned(), file));
+        let to_stdout = self.output == Destination::Stdout && !self.formats.are_none();
+        let to_stdout = to_stdout.then(|| ("the report".to_owned(), "/dev/stdout"));
         let intervals =
             self.interval_report.as_ref().filter(|report| report.to == IntervalsTo::StandardOutput);
         let intervals = intervals.map(|_| ("the interval report".to_owned(), "/dev/stdout"));

@@ -11,7 +11,7 @@ use ferrio_machine::{Machine, RetryInterrupted, open_file, open_to_read, retry_i
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, poll};
 
-use crate::arguments::Item;
+use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::options::{OPTIONS, ProgramOption};
 use crate::output_file::is_descriptor;
@@ -23,14 +23,12 @@ use crate::settings::{Action, ProgramSettings};
 /// # Errors
 /// Files that cannot be read, and all mistakes in the others.
 pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment) -> Result<JobSet, Error> {
-    let files: Vec<(&String, io::Result<Vec<u8>>)> = items
-        .iter()
-        .filter_map(|item| match item {
-            Item::File(name) if name == STDIN => Some((name, read_limited(io::stdin().lock()))),
-            Item::File(name) => Some((name, (environment.read_file)(Path::new(name)))),
-            _ => None,
-        })
-        .collect();
+    let content = |name: &String| match name.as_str() {
+        STDIN => read_limited(io::stdin().lock()),
+        name => (environment.read_file)(Path::new(name)),
+    };
+    let files: Vec<(&String, io::Result<Vec<u8>>)> =
+        arguments::files_of(items).map(|name| (name, content(name))).collect();
     let mb_memory = environment.mb_memory;
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
@@ -87,11 +85,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
 /// The error for job files among `items` without jobs, or without the wanted `sections`.
 #[must_use]
 pub fn no_jobs(items: &[Item], sections: &[String]) -> Error {
-    let files = items.iter().filter_map(|item| match item {
-        Item::File(name) => Some(format!("`{name}`")),
-        _ => None,
-    });
-    let files: Vec<String> = files.collect();
+    let files: Vec<String> = arguments::files_of(items).map(|name| format!("`{name}`")).collect();
     match (sections, &files[..]) {
         ([], []) => Error::NoJobs,
         ([], files) => Error::NoJobsIn(format!(
@@ -237,7 +231,7 @@ mod tests {
 
     fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+        let items = arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).items;
         read(&items, &ProgramSettings::read(&items, Compat::Ferrio).unwrap(), environment())
     }
 

@@ -90,16 +90,10 @@ fn run(
         *messages = Messages::of(&[], compat);
         return commands::run_helper(helper, words, messages);
     }
-    let command = match compat {
-        Compat::Ferrio => commands::run(words, messages),
-        Compat::Fio => None,
-    };
-    if let Some(status) = command {
+    if compat == Compat::Ferrio
+        && let Some(status) = commands::run(words, messages)
+    {
         return status;
     }
-    let ended = fio::run(words, compat, messages)?;
-    if ended.has_abandoned_jobs {
-        ferrio_runner::exit_at_once(ended.status);
-    }
-    Ok(ended.status)
+    fio::run(words, compat, messages)
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::escaped_stream::{stderr, stdout};
 use crate::messages::Messages;
 use crate::option_values::IntervalsTo;
-use crate::settings::ProgramSettings;
+use crate::settings::{Destination, ProgramSettings};
 
 /// Which of the standard streams are terminals.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,8 @@ fn other_writer(
     let has_traffic = plan.jobs.iter().any(|job| job.spec.http.as_deref().is_some_and(is_verbose));
     let has_command = settings.trigger.as_ref().is_some_and(|trigger| trigger.command.is_some());
     // Reports would have to wait for the end of the run, however many there are.
-    let reports = settings.status_interval.is_some() && settings.output.is_none() && terminals.stdout;
+    let reports =
+        settings.status_interval.is_some() && settings.output == Destination::Stdout && terminals.stdout;
     if intervals {
         Some(("--interval-report", "send the intervals to a file: --interval-report=TIME:FILE"))
     } else if reports {
@@ -91,7 +92,7 @@ mod tests {
 
     fn writer(words: &[&str], stdout: bool, stderr: bool) -> Option<&'static str> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = crate::arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+        let items = crate::arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).items;
         let settings = ProgramSettings::read(&items, Compat::Ferrio).unwrap();
         other_writer(&Plan::default(), &settings, Terminals { stdout, stderr }).map(|(other, _)| other)
     }

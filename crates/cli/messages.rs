@@ -342,7 +342,7 @@ mod tests {
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        arguments::scan(&words, 1, options::OPTIONS, Compat::Ferrio).unwrap()
+        arguments::scan(&words, 1, options::OPTIONS, Compat::Ferrio).items
     }
 
     fn of(items: &[Item]) -> Messages {

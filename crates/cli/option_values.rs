@@ -37,6 +37,16 @@ pub struct Intervals {
     pub to: IntervalsTo,
 }
 
+impl Intervals {
+    /// The file that its lines go to, if they go to one.
+    pub fn file(&self) -> Option<&str> {
+        match &self.to {
+            IntervalsTo::File(name) => Some(name),
+            IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
+        }
+    }
+}
+
 /// Where the lines of the interval report go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IntervalsTo {
@@ -114,11 +124,17 @@ pub struct WantedFormat {
     pub file: Option<String>,
 }
 
-/// Reads a list of formats, `normal,json:FILE`, without empty words; the file `-` is where the report goes.
+/// Splits `json:FILE`. The file `-` is where the report goes, as without one.
+pub fn word_and_file(item: &str) -> (&str, Option<&str>) {
+    let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
+    (word, file.filter(|file| *file != "-"))
+}
+
+/// Reads a list of formats, `normal,json:FILE`, without empty words.
 fn formats(text: &str) -> Result<Vec<WantedFormat>, String> {
     let mut formats: Vec<WantedFormat> = Vec::new();
     for item in text.split(',') {
-        let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
+        let (word, file) = word_and_file(item);
         if word.is_empty() {
             return Err(format!("a format is expected: {}", Format::WORDS.join(", ")));
         }
@@ -134,7 +150,7 @@ fn formats(text: &str) -> Result<Vec<WantedFormat>, String> {
         if file == Some("") {
             return Err(format!("a file name is expected after `{word}:`"));
         }
-        formats.push(WantedFormat { format, file: file.filter(|file| *file != "-").map(str::to_owned) });
+        formats.push(WantedFormat { format, file: file.map(str::to_owned) });
     }
     Ok(formats)
 }

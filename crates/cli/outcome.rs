@@ -17,7 +17,8 @@ pub struct RunOutcome {
     pub result: RunResult,
     /// The main report.
     pub report: RunReport,
-    /// A file beside the report is missing or incomplete, and the exit status says so.
+    /// A file that the run was to write beside its report is missing or incomplete, and the exit status says so. As in fio, that of a program
+    /// called `fio` does not for logs and verify states.
     pub lost_file: bool,
     /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
     pub verdict_failed: bool,

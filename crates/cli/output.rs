@@ -21,10 +21,10 @@ use ferrio_runner::OutputWatch;
 use crate::error::Error;
 use crate::escaped_stream;
 use crate::messages::Messages;
+use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
 use crate::visible::{Controls, NamesOfLines};
 use final_output::FinalOutput;
-pub use final_output::FinalReport;
 use messages::ReportLines;
 pub use opening::{begin_file, may_block, status_file};
 use report_file::{ReportFile, Unwritten, controls_in};
@@ -109,7 +109,7 @@ impl Output {
 
     /// Writes text that may be coloured to the main report. All that is not the program's own has no control characters.
     pub fn write_coloured(&mut self, text: &str) {
-        let unwritten = self.files[MAIN].write_coloured(text);
+        let unwritten = self.files[MAIN].attempt(|stream| stream.write_coloured(text));
         self.rescue(MAIN, unwritten);
     }
 
@@ -149,7 +149,7 @@ impl Output {
     /// Writes and flushes a report to the stream at this place.
     fn write_report(&mut self, at: usize, report: &RunReport) {
         self.write_to(at, &report.in_formats(self.files[at].formats, self.options.terse_layout()));
-        let unwritten = self.files[at].flush();
+        let unwritten = self.files[at].attempt(ReportStream::flush);
         self.rescue(at, unwritten);
     }
 
@@ -163,7 +163,7 @@ impl Output {
         }
         self.begin_watch();
         self.write_to(at, &unwritten);
-        let unwritten = self.files[at].flush();
+        let unwritten = self.files[at].attempt(ReportStream::flush);
         self.rescue(at, unwritten);
     }
 
@@ -243,7 +243,7 @@ mod tests {
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         ProgramSettings::read(
-            &crate::arguments::scan(&words, 1, crate::options::OPTIONS, Compat::Ferrio).unwrap(),
+            &crate::arguments::scan(&words, 1, crate::options::OPTIONS, Compat::Ferrio).items,
             Compat::Ferrio,
         )
         .unwrap()

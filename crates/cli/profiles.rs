@@ -56,13 +56,6 @@ struct ProfileJobs {
     jobs: JobOptions,
 }
 
-/// Facts about the machine and the command line that a profile depends on.
-struct ProfileContext {
-    /// Memory of the machine in MiB.
-    mb_memory: u64,
-    compat: Compat,
-}
-
 /// A job option with a value.
 fn value(name: &'static str, value: impl ToString) -> (&'static str, Option<String>) {
     (name, Some(value.to_string()))
@@ -89,10 +82,9 @@ pub fn add(
     let place = place.map(|(_, origin)| origin.clone());
     let place = place.unwrap_or(ArgOrigin { index: 0, text: format!("--profile={}", profile.name()) });
     let own = profile_options(profile, items)?;
-    let context = ProfileContext { mb_memory, compat };
     let generated = match profile {
         Profile::Act => act::jobs(&own, &place)?,
-        Profile::Tiobench => tiobench::jobs(&own, &context),
+        Profile::Tiobench => tiobench::jobs(&own, mb_memory, compat),
     };
     let as_fio = compat == Compat::Fio;
     let add = |builder: &mut Builder, lines: JobOptions| {
@@ -100,11 +92,8 @@ pub fn add(
             builder.command_option(name, value.as_deref(), place.clone());
         }
     };
-    let (first, last) = if as_fio {
-        (JobOptions::new(), generated.all_jobs)
-    } else {
-        (generated.all_jobs, JobOptions::new())
-    };
+    let (first, last) =
+        if as_fio { (Vec::new(), generated.all_jobs) } else { (generated.all_jobs, Vec::new()) };
     add(builder, first);
     for item in items {
         // Called `fio`, the program includes options of the profile in JSON and does not show notes about them.
@@ -178,7 +167,7 @@ mod tests {
 
     fn read(words: &[&str], compat: Compat) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+        let items = arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).items;
         let settings = ProgramSettings::read(&items, compat).unwrap();
         let machine = Environment { mb_memory: 1000, ..job_files::environment() };
         job_files::read(&items, &settings, machine)

@@ -24,6 +24,8 @@ pub enum ReportStream {
     Whole(Box<Whole>),
     /// A file that has appeared, with the reports so far.
     Published(File),
+    /// Nowhere.
+    Nowhere,
     /// A file that could not be written, and what it lacks; `None` if that is unknown.
     Lost(Option<Unwritten>),
 }
@@ -66,6 +68,7 @@ impl ReportStream {
         let (written, unwritten) = match self {
             ReportStream::Stdout(stdout) => return stdout.write_all(data),
             ReportStream::File(file) => return file.write_all(data),
+            ReportStream::Nowhere => return Ok(()),
             ReportStream::Lost(_) => return Err(lost()),
             ReportStream::Whole(whole) => {
                 let written = RetryInterrupted(&mut whole.file).write_all(data);
@@ -125,8 +128,8 @@ impl ReportStream {
     pub fn flush(&mut self) -> io::Result<()> {
         match self {
             ReportStream::Stdout(stdout) => stdout.flush(),
-            ReportStream::File(_) | ReportStream::Whole(_) | ReportStream::Published(_) => Ok(()),
             ReportStream::Lost(_) => Err(lost()),
+            _ => Ok(()),
         }
     }
 
@@ -140,6 +143,7 @@ impl ReportStream {
             ReportStream::File(file) => close_file(file.into_inner()),
             ReportStream::Published(file) => close_file(file),
             ReportStream::Whole(whole) => self.keep(*whole).map(drop),
+            ReportStream::Nowhere => Ok(()),
             ReportStream::Lost(_) => Err(lost()),
         }
     }

@@ -18,7 +18,7 @@ use crate::live_view;
 use crate::messages::Messages;
 use crate::option_values::Intervals;
 use crate::outcome::RunOutcome;
-use crate::output::{self, FinalReport, IntervalStream, Output, Watchers};
+use crate::output::{self, IntervalStream, Output, Watchers};
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
 /// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into; the clock is calibrated over the
@@ -62,35 +62,22 @@ pub fn run_and_report(
         LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost))
     });
     let options = RunOptions {
-        early_end: output.early_end(),
-        progress: output.wants_progress(),
-        has_live_view: output.has_view(),
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
         state_dir: settings.aux_path.clone(),
         calibration: Some(calibration),
         idleness: settings.idle_prof.is_some(),
-        intervals: output.intervals(),
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
+        ..output.run_options()
     };
     let mut result = execute(plan, options, &mut |event| output.event(plan, &event));
     let mut output = output.end(plan, &result, is_ferrio && output::may_block(settings));
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|lost| output.message(lost));
     }
-    let has_failed = output.write_verdict();
-    let FinalReport { report, judgements, was_aborted, has_lost_file, closed } =
-        output.report(plan, &result, &settings.thresholds);
-    let outcome = RunOutcome {
-        result,
-        report,
-        lost_file: has_lost_file,
-        verdict_failed: has_failed && is_ferrio,
-        thresholds: judgements,
-        was_aborted,
-    };
+    let (outcome, closed) = output.report(plan, result, &settings.thresholds);
     let written = junit.map_or(Ok(()), |file| file.write(junit::junit_text(plan, &outcome)));
     if let (Err(_), Err(error)) = (&closed, &written) {
         messages.note(&error.diagnostic());

@@ -29,6 +29,7 @@ use outputs::Outputs;
 
 pub use action::{Action, Query};
 pub use given::GivenOptions;
+pub use outputs::Destination;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
@@ -39,8 +40,8 @@ const COLUMNS: usize = 80;
 /// The settings on a command line: everything but its jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramSettings {
-    /// File for the report instead of standard output.
-    pub output: Option<String>,
+    /// Where the report goes.
+    pub output: Destination,
     /// Another process is writing that file. Called `fio`, the program replaces it at the end then, so that it has one whole report.
     pub shares_output: bool,
     /// Formats of the report there; none if each has a file of its own.
@@ -205,7 +206,7 @@ impl ProgramSettings {
             notes.extend(without_effect(&given));
         }
         let settings = ProgramSettings {
-            output: outputs.file,
+            output: outputs.destination,
             shares_output: false,
             junit: given.value(ProgramOption::Junit),
             sweep: sweep(&given),

@@ -12,7 +12,7 @@ use ferrio_jobfile::Opt;
 use ferrio_plan::PlanOptions;
 use ferrio_sweep::{PointJobs, Rounds, SweepPoint, SweepTable, points};
 
-use crate::arguments::{Item, values_of};
+use crate::arguments::{self, Item, values_of};
 use crate::error::Error;
 use crate::job_files;
 use crate::messages::{Messages, print_text};
@@ -49,13 +49,14 @@ pub fn run(
     wanted: &SweepSettings,
     messages: Messages,
 ) -> Result<u8, Error> {
-    let files: Vec<String> = items.iter().filter_map(file).collect();
+    let files: Vec<String> = arguments::files_of(items).cloned().collect();
     check(items, &files, wanted)?;
     let jobs = jobs_of_points(items, &files, settings, wanted)?;
     let points = points(jobs, &wanted.variables).map_err(|error| refusal(error.to_string(), None))?;
     check_points(items, &points, settings, messages)?;
-    let cannot_open = |error| Error::OpenOutput { name: settings.output.clone().unwrap_or_default(), error };
-    let output = settings.output.as_ref().map(|name| ReportStream::whole(Path::new(name))).transpose();
+    let cannot_open =
+        |error| Error::OpenOutput { name: settings.output.file().unwrap_or_default().to_owned(), error };
+    let output = settings.output.file().map(|name| ReportStream::whole(Path::new(name))).transpose();
     let output = output.map_err(cannot_open)?;
     let results = Results::create(wanted.results.as_deref())?;
     let seed = wanted.seed.unwrap_or_else(new_seed);
@@ -93,14 +94,6 @@ pub fn run(
         (false, 0) => 0,
         (false, _) => EXCEEDED,
     })
-}
-
-/// The name of a job file.
-fn file(item: &Item) -> Option<String> {
-    match item {
-        Item::File(name) => Some(name.clone()),
-        _ => None,
-    }
 }
 
 fn refusal(message: impl Into<String>, help: Option<&str>) -> Error {
@@ -288,7 +281,7 @@ fn new_seed() -> u64 {
 
 fn write(table: &str, output: Option<ReportStream>, settings: &ProgramSettings) -> Result<(), Error> {
     match output {
-        Some(output) => output.store(table, settings.output.as_deref().unwrap_or_default()),
+        Some(output) => output.store(table, settings.output.file().unwrap_or_default()),
         None => print_text(table).map(drop),
     }
 }

@@ -46,6 +46,14 @@ impl Item {
     }
 }
 
+/// The names of the job files, from left to right.
+pub fn files_of(items: &[Item]) -> impl Iterator<Item = &String> {
+    items.iter().filter_map(|item| match item {
+        Item::File(name) => Some(name),
+        _ => None,
+    })
+}
+
 /// The values of an option of the program, from left to right.
 pub fn values_of(items: &[Item], option: ProgramOption) -> impl DoubleEndedIterator<Item = &str> {
     items.iter().filter_map(move |item| item.value_of(option)).map(|(value, _)| value)

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::options;
 
-fn try_scan(words: &[&str]) -> Result<Vec<Item>, InvalidCommandLine> {
+fn try_scan(words: &[&str]) -> Result<Vec<Item>, Vec<Diagnostic>> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    scan(&words, 1, options::OPTIONS, Compat::Ferrio)
+    let CommandLine { items, mistakes, .. } = scan(&words, 1, options::OPTIONS, Compat::Ferrio);
+    if mistakes.is_empty() { Ok(items) } else { Err(mistakes) }
 }
 
 /// Items in a short form: `name=value` of jobs, `--name=value` of the program, `<file>`.
@@ -23,7 +24,7 @@ fn items(words: &[&str]) -> Vec<String> {
 }
 
 fn refusal(words: &[&str]) -> String {
-    let mistakes = try_scan(words).unwrap_err().mistakes;
+    let mistakes = try_scan(words).unwrap_err();
     let reported = mistakes.iter().map(|mistake| match &mistake.origin {
         Origin::Argument { index, .. } => format!("{index}: {}", mistake.message),
         other => panic!("{other:?}"),
@@ -149,7 +150,7 @@ fn arguments_that_are_not_utf_8_are_reported_by_number() {
     use std::os::unix::ffi::OsStringExt;
     let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
     let words: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
-    let invalid = read(&words, 1, options::OPTIONS, Compat::Ferrio).0.unwrap_err();
+    let invalid = read(&words, 1, options::OPTIONS, Compat::Ferrio);
     let reported: Vec<_> = invalid.mistakes.iter().map(|mistake| mistake.message.as_str()).collect();
     let want =
         ["argument 2 is not valid UTF-8: --filename=\u{fffd}", "argument 3 is not valid UTF-8: \u{fffd}.fio"];

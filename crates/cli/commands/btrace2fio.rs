@@ -7,12 +7,12 @@ use std::ffi::OsString;
 use std::io::BufReader;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use clap::{ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_machine::{RetryInterrupted, block_device_node};
 use ferrio_trace::{ThreadSummary, TraceReader, TraceSummary, open_source};
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, flag, operand, option};
 use crate::error::Error;
 use crate::messages::print_text;
 
@@ -27,52 +27,43 @@ use a job with read_iolog=TRACE.";
 
 /// The options, which are those of fio's program.
 pub fn command() -> Command {
-    let number = |letter: char, name: &'static str, default: &'static str| {
-        let number = Arg::new(name).short(letter).long(name).default_value(default);
-        number.value_parser(value_parser!(u64))
+    let number = |letter: char, name, value, default: &'static str, help| {
+        option(name, value, help).short(letter).default_value(default).value_parser(value_parser!(u64))
     };
     Command::new("btrace2fio").args([
-        Arg::new("job-file").short('f').long("job-file").action(ArgAction::SetTrue).help("Print a job file"),
-        Arg::new("device")
+        flag("job-file", "Print a job file").short('f'),
+        option("device", "FILE", "Use this file or device in place of the traced ones")
             .short('d')
-            .long("device")
-            .value_name("FILE")
             .value_hint(ValueHint::FilePath)
-            .value_parser(NonEmptyStringValueParser::new())
-            .help("Use this file or device in place of the traced ones"),
-        number('t', "least-time", "1000000")
-            .value_name("USEC")
-            .help("Leave out threads that are busy for less than this"),
-        number('n', "least-ios", "10").value_name("NUMBER").help("Leave out threads with fewer I/Os"),
-        number('r', "least-rate", "0").value_name("KIB").help("Leave out threads with fewer KiB per second"),
-        Arg::new("rate")
-            .short('R')
-            .long("rate")
-            .action(ArgAction::SetTrue)
-            .help("Limit jobs to the rate of their thread"),
-        number('D', "most-depth", "256").value_name("NUMBER").help("Cap queue depths at this"),
-        number('c', "collapse", "0")
-            .value_name("0|1")
-            .value_parser(value_parser!(u64).range(..=1))
-            .help("Combine similar threads into one job"),
-        number('u', "depth-difference", "1")
-            .value_name("NUMBER")
-            .help("With -c: largest difference in depth between combined threads"),
-        number('x', "random-difference", "5")
-            .value_name("PERCENT")
-            .help("With -c: largest difference in the share of random I/O between combined threads"),
-        Arg::new("add")
+            .value_parser(NonEmptyStringValueParser::new()),
+        number('t', "least-time", "USEC", "1000000", "Leave out threads that are busy for less than this"),
+        number('n', "least-ios", "NUMBER", "10", "Leave out threads with fewer I/Os"),
+        number('r', "least-rate", "KIB", "0", "Leave out threads with fewer KiB per second"),
+        flag("rate", "Limit jobs to the rate of their thread").short('R'),
+        number('D', "most-depth", "NUMBER", "256", "Cap queue depths at this"),
+        number('c', "collapse", "0|1", "0", "Combine similar threads into one job")
+            .value_parser(value_parser!(u64).range(..=1)),
+        number(
+            'u',
+            "depth-difference",
+            "NUMBER",
+            "1",
+            "With -c: largest difference in depth between combined threads",
+        ),
+        number(
+            'x',
+            "random-difference",
+            "PERCENT",
+            "5",
+            "With -c: largest difference in the share of random I/O between combined threads",
+        ),
+        option("add", "OPTION", "Add this line to each job; may be repeated")
             .short('a')
-            .long("add")
-            .value_name("OPTION")
-            .action(ArgAction::Append)
-            .help("Add this line to each job; may be repeated"),
-        Arg::new("trace")
-            .value_name("TRACE")
+            .action(ArgAction::Append),
+        operand("trace", "TRACE", "The trace; - is standard input")
             .required(true)
             .value_parser(value_parser!(OsString))
-            .value_hint(ValueHint::FilePath)
-            .help("The trace; - is standard input"),
+            .value_hint(ValueHint::FilePath),
     ])
 }
 

@@ -12,18 +12,18 @@ use ferrio_plan::PlanOptions;
 use ferrio_report::{Format, Formats};
 
 use super::subcommand::Invocation;
-use crate::arguments::{self, Item, values_of};
+use crate::arguments::{self, CommandLine, Item, values_of};
 use crate::error::Error;
 use crate::escaped_stream;
 use crate::inputs::is_any_of;
 use crate::junit::JunitFile;
 use crate::messages::{Messages, print_text};
-use crate::option_values::Intervals;
+use crate::option_values::{Intervals, word_and_file};
 use crate::options::{ProgramOption, ROWS};
 use crate::output::Output;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
-use crate::settings::{Action, ProgramSettings};
+use crate::settings::{Action, Destination, ProgramSettings};
 use crate::{diagnose, job_files};
 
 /// Exit status for warnings with `--deny-warnings`.
@@ -53,17 +53,14 @@ Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 /// # Errors
 /// The command line or a job file is invalid, or the result cannot be written.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let (scanned, compat) = arguments::read(invocation.arguments, FIRST_ARGUMENT, ROWS, Compat::Ferrio);
-    let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    *invocation.messages = Messages::of(read, compat);
-    let answer = ErrorDocument::of(read);
-    if let Ok(items) = &scanned
-        && items.iter().any(|item| item.is(ProgramOption::Help))
-    {
+    let line = arguments::read(invocation.arguments, FIRST_ARGUMENT, ROWS, Compat::Ferrio);
+    *invocation.messages = Messages::of(&line.items, line.compat);
+    let answer = ErrorDocument::of(&line.items);
+    if line.mistakes.is_empty() && line.items.iter().any(|item| item.is(ProgramOption::Help)) {
         return print_text(&invocation.command.text());
     }
     let messages = *invocation.messages;
-    let checked = check(scanned.map_err(diagnose::command_line), compat, messages);
+    let checked = check(line, messages);
     if let (Err(error), Some(answer)) = (&checked, answer)
         && let Err(unwritten) = answer.refused(error)
     {
@@ -72,13 +69,13 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     checked
 }
 
-fn check(items: Result<Vec<Item>, Error>, compat: Compat, messages: Messages) -> Result<u8, Error> {
-    let mut items = items?;
+fn check(line: CommandLine, messages: Messages) -> Result<u8, Error> {
+    let compat = line.compat;
+    let mut items = line.into_items()?;
     let before = items.len();
     items.retain(|item| !item.is(ProgramOption::DenyWarnings));
     let deny = items.len() < before;
-    let mut settings =
-        ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
+    let mut settings = diagnose::settings(&items, compat)?;
     if settings.sweep.is_some() {
         return Err(Error::SweepToCheck);
     }
@@ -161,21 +158,18 @@ struct ErrorDocument {
 impl ErrorDocument {
     /// `None` if the command line does not ask for JSON.
     fn of(items: &[Item]) -> Option<Self> {
-        let json = |item: &'_ str| {
-            let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
+        // A list with mistakes may ask for it too.
+        let json = |item| {
+            let (word, file) = word_and_file(item);
             let format = Format::of_word(word.trim())?;
-            let file = file.filter(|file| !["", "-"].contains(file)).map(str::to_owned);
+            let file = file.filter(|file| !file.is_empty()).map(str::to_owned);
             Formats::only(format).has(Format::Json).then_some(file)
         };
         let wanted =
             values_of(items, ProgramOption::OutputFormat).flat_map(|list| list.split(',')).find_map(json);
-        let job_file = |item: &Item| match item {
-            Item::File(name) => Some(name.clone()),
-            _ => None,
-        };
         wanted.map(|file| ErrorDocument {
             to: file.or_else(|| values_of(items, ProgramOption::Output).next_back().map(str::to_owned)),
-            job_files: items.iter().filter_map(job_file).collect(),
+            job_files: arguments::files_of(items).cloned().collect(),
         })
     }
 
@@ -216,7 +210,8 @@ impl ErrorDocument {
 fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) {
-        let is_coloured = settings.output.is_none() && messages.colors(escaped_stream::stdout().get_ref());
+        let is_stdout = settings.output == Destination::Stdout;
+        let is_coloured = is_stdout && messages.colors(escaped_stream::stdout().get_ref());
         output.write_coloured(&ferrio_check::text(report, is_coloured));
     }
     if settings.formats.has(Format::Json) {

@@ -4,13 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Command, value_parser};
 use ferrio_compare::{Comparison, MAX_CONFIDENCE, Side, compare, read_side};
 use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
 use ferrio_machine::is_same_file;
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, operand, option};
 use crate::error::Error;
 use crate::junit::JunitFile;
 use crate::messages::print_text;
@@ -37,35 +37,21 @@ const REGRESSION: u8 = 3;
 /// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("compare").args([
-        Arg::new("sides")
-            .value_name("REPORT|DIRECTORY")
+        operand("sides", "REPORT|DIRECTORY", "What to compare: the first with each of the others")
             .num_args(2..=26)
             .required(true)
-            .value_parser(value_parser!(PathBuf))
-            .help("What to compare: the first with each of the others"),
-        Arg::new("format")
-            .long("format")
-            .value_name("FORMAT")
+            .value_parser(value_parser!(PathBuf)),
+        option("format", "FORMAT", "Format of the answer")
             .value_parser(["text", "markdown", "json"])
-            .default_value("text")
-            .help("Format of the answer"),
-        Arg::new("confidence")
-            .long("confidence")
-            .value_name("PERCENT")
+            .default_value("text"),
+        option("confidence", "PERCENT", "Confidence of intervals and verdicts, 50 to 99.9")
             .value_parser(confidence)
-            .default_value("95")
-            .help("Confidence of intervals and verdicts, 50 to 99.9"),
-        Arg::new("fail-on-regression")
-            .long("fail-on-regression")
-            .value_name("PERCENT")
-            .value_parser(percent)
-            .help("End with status 3 if a figure is worse by more than this, and by more than noise"),
-        Arg::new("junit")
-            .long("junit")
-            .value_name("FILE")
+            .default_value("95"),
+        option("fail-on-regression", "PERCENT", "End with status 3 if a figure is worse by more than this, and by more than noise")
+            .value_parser(percent),
+        option("junit", "FILE", "Write the figures to FILE as test cases in JUnit XML; those that --fail-on-regression counts have failed")
             .value_parser(NonEmptyStringValueParser::new())
-            .requires("fail-on-regression")
-            .help("Write the figures to FILE as test cases in JUnit XML; those that --fail-on-regression counts have failed"),
+            .requires("fail-on-regression"),
     ])
 }
 

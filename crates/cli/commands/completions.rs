@@ -125,7 +125,7 @@ fn sysbench_command_lines(program: &str, condition: impl Fn(&str) -> String) -> 
 /// 2. That test includes `check`, so its copies of the run options are removed.
 /// 3. The positional values of commands are added, which clap omits.
 fn fix_fish_script(script: &str, commands: &[Subcommand]) -> String {
-    let others = commands.iter().filter(|command| !matches!(command.operand, Operand::Jobs));
+    let others = commands.iter().filter(|command| !matches!(command.operand, Operand::Jobs(_)));
     let others: Vec<&str> = others.map(|command| command.name).collect();
     let not_after_others = format!(" -n \"not __fish_seen_subcommand_from {}\" -", others.join(" "));
     let retested = |record: &String| match record

@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
+use clap::{ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin};
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, operand, option};
 use crate::error::Error;
 use crate::messages::print_text;
 use crate::option_values;
@@ -46,32 +46,27 @@ struct DedupeOptions {
 
 /// The options, which are those of fio's program.
 pub fn command() -> Command {
-    let number = |letter: char, name: &'static str, default: &'static str| {
-        Arg::new(name).short(letter).long(name).default_value(default).value_name("NUMBER")
+    let number = |letter: char, name, value, default: &'static str, help| {
+        option(name, value, help).short(letter).default_value(default)
     };
-    let choice = |letter, name, default| {
-        number(letter, name, default).value_name("0|1").value_parser(value_parser!(u64).range(..=1))
+    let choice = |letter, name, default, help| {
+        number(letter, name, "0|1", default, help).value_parser(value_parser!(u64).range(..=1))
     };
     Command::new("dedupe").args([
-        number('b', "block-size", "4096")
-            .value_name("BYTES")
-            .value_parser(block_size)
-            .help("Size of a block, such as 512 or 4k"),
-        number('t', "threads", "2")
-            .value_parser(value_parser!(u64).range(1..=1024))
-            .help("Threads that read and hash"),
-        choice('c', "compare", "0").help("Compare blocks with the same sum byte by byte; implies -B 0"),
-        choice('B', "bloom", "1").help("Count by a bloom filter, with less memory"),
-        choice('C', "compressible", "0").help("Compress each unique block and print their size"),
-        choice('p', "progress", "1").help("Show the progress if stderr is a terminal"),
-        choice('o', "direct", "0").help("Read with O_DIRECT"),
-        choice('d', "dump", "0").help("List each unique block and its offsets; implies -B 0"),
-        Arg::new("file")
-            .value_name("FILE")
+        number('b', "block-size", "BYTES", "4096", "Size of a block, such as 512 or 4k")
+            .value_parser(block_size),
+        number('t', "threads", "NUMBER", "2", "Threads that read and hash")
+            .value_parser(value_parser!(u64).range(1..=1024)),
+        choice('c', "compare", "0", "Compare blocks with the same sum byte by byte; implies -B 0"),
+        choice('B', "bloom", "1", "Count by a bloom filter, with less memory"),
+        choice('C', "compressible", "0", "Compress each unique block and print their size"),
+        choice('p', "progress", "1", "Show the progress if stderr is a terminal"),
+        choice('o', "direct", "0", "Read with O_DIRECT"),
+        choice('d', "dump", "0", "List each unique block and its offsets; implies -B 0"),
+        operand("file", "FILE", "A file or block device")
             .required(true)
             .value_parser(value_parser!(OsString))
-            .value_hint(ValueHint::FilePath)
-            .help("A file or block device"),
+            .value_hint(ValueHint::FilePath),
     ])
 }
 

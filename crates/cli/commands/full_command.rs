@@ -30,10 +30,9 @@ pub fn full_command(commands: &[Subcommand]) -> Command {
 /// A sub-command; those that take jobs have the arguments of a run.
 fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> Command {
     let subcommand = Command::new(command.name).about(command.help).disable_help_flag(true);
-    let own = command.options.iter().map(ProgramOptionRow::argument);
     match command.operand {
-        Operand::Jobs => subcommand.args(of_run.iter().cloned().chain(own)),
-        Operand::Foreign(arguments) => arguments().name(command.name).about(command.help).args(own),
+        Operand::Jobs(own) => subcommand.args(of_run).args(own.iter().map(ProgramOptionRow::argument)),
+        Operand::Foreign(arguments) => arguments().name(command.name).about(command.help),
         Operand::Own(arguments) | Operand::Helper { command: arguments, .. } => {
             subcommand.args(arguments().get_arguments().cloned())
         }
@@ -41,7 +40,7 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
             let help = Arg::new("help").short('h').long("help").num_args(0).help("Print help on the command");
             let words = operand_words(command, commands);
             let operand = words.map(|words| Arg::new("word").value_parser(words));
-            subcommand.arg(help).args(own).args(operand)
+            subcommand.arg(help).args(operand)
         }
     }
 }
@@ -49,7 +48,7 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
 /// The words that complete the operand of a sub-command, if they are a list.
 pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Vec<&'static str>> {
     match command.operand {
-        Operand::None | Operand::Jobs | Operand::Foreign(_) | Operand::Own(_) | Operand::Helper { .. } => {
+        Operand::None | Operand::Jobs(_) | Operand::Foreign(_) | Operand::Own(_) | Operand::Helper { .. } => {
             None
         }
         Operand::OneOf { words, .. } => Some(words.to_vec()),

@@ -4,11 +4,11 @@
 
 use std::fmt::Write as _;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Command, value_parser};
 use ferrio_job::{Skew, SkewShape};
 use ferrio_workload::SkewedChoice;
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, flag, option};
 use crate::error::Error;
 use crate::messages::print_text;
 
@@ -28,44 +28,27 @@ const LINE: &str = "------------------------------------------------------------
 
 /// The options, which are those of fio's program.
 pub fn command() -> Command {
-    let number = |letter: char, name: &'static str, default: &'static str| {
-        let number = Arg::new(name).short(letter).long(name).default_value(default);
+    let number = |letter: char, name, value, default: &'static str, help| {
+        let number = option(name, value, help).short(letter).default_value(default);
         number.value_parser(value_parser!(u64).range(1..))
     };
     Command::new("genzipf").args([
-        Arg::new("type")
+        option("type", "TYPE", "The distribution")
             .short('t')
-            .long("type")
-            .value_name("TYPE")
             .value_parser(["zipf", "zipf_exact", "pareto", "normal"])
-            .default_value("zipf")
-            .help("The distribution"),
-        Arg::new("input")
+            .default_value("zipf"),
+        option("input", "NUMBER", "Theta of zipf and zipf_exact, power of pareto or deviation of normal in percent [default: 1.2, 0.3 or 0]")
             .short('i')
-            .long("input")
-            .value_name("NUMBER")
             .allow_negative_numbers(true)
-            .value_parser(value_parser!(f64))
-            .help(
-                "Theta of zipf and zipf_exact, power of pareto or deviation of normal in percent [default: 1.2, 0.3 or 0]",
-            ),
-        number('b', "block-size", "4096").value_name("BYTES").help("Size of a block"),
-        number('g', "gigabytes", "500").value_name("GIB").help("Size of the data set"),
-        number('o', "rows", "20")
-            .value_name("NUMBER")
-            .value_parser(value_parser!(u64).range(1..=1_000_000))
-            .help("Rows of the table"),
-        Arg::new("percent")
+            .value_parser(value_parser!(f64)),
+        number('b', "block-size", "BYTES", "4096", "Size of a block"),
+        number('g', "gigabytes", "GIB", "500", "Size of the data set"),
+        number('o', "rows", "NUMBER", "20", "Rows of the table")
+            .value_parser(value_parser!(u64).range(1..=1_000_000)),
+        option("percent", "PERCENT", "Print the size of the blocks that get this share of the hits")
             .short('p')
-            .long("percent")
-            .value_name("PERCENT")
-            .value_parser(value_parser!(f64))
-            .help("Print the size of the blocks that get this share of the hits"),
-        Arg::new("csv")
-            .short('c')
-            .long("csv")
-            .action(ArgAction::SetTrue)
-            .help("Print the hits of each block as CSV"),
+            .value_parser(value_parser!(f64)),
+        flag("csv", "Print the hits of each block as CSV").short('c'),
     ])
 }
 

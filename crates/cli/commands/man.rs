@@ -65,7 +65,7 @@ fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
 fn write_synopsis(commands: &[Subcommand], page: &mut Roff) {
     let run = "[options] [job options] [job files]";
     let commands = commands.iter().map(|command| match command.operand {
-        Operand::Jobs => format!("ferrio {} {run}", command.name),
+        Operand::Jobs(_) => format!("ferrio {} {run}", command.name),
         _ => format!("ferrio {}", command.usage()),
     });
     page.control("SH", ["SYNOPSIS"]);

@@ -37,15 +37,13 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Helper { program: "fio-btrace2fio", command: btrace2fio::command },
         help: "Summarise a block trace of blktrace, or make a job file of it",
         details: btrace2fio::LONG_HELP,
-        options: &[],
         run: btrace2fio::run,
     },
     Subcommand {
         name: "check",
-        operand: Operand::Jobs,
+        operand: Operand::Jobs(OPTIONS_OF_CHECK),
         help: "Describe what a run would do and its risks; run nothing",
         details: check::LONG_HELP,
-        options: OPTIONS_OF_CHECK,
         run: check::run,
     },
     Subcommand {
@@ -53,7 +51,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Own(compare::command),
         help: "Say whether reports of runs differ by more than noise",
         details: compare::LONG_HELP,
-        options: &[],
         run: compare::run,
     },
     Subcommand {
@@ -61,7 +58,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::OneOf { name: "SHELL", words: completions::SHELLS },
         help: "Print shell completions: bash, zsh or fish",
         details: completions::LONG_HELP,
-        options: &[],
         run: completions::run,
     },
     Subcommand {
@@ -69,7 +65,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Helper { program: "fio-dedupe", command: dedupe::command },
         help: "Measure how much of a file or device is duplicate",
         details: dedupe::LONG_HELP,
-        options: &[],
         run: dedupe::run,
     },
     Subcommand {
@@ -77,7 +72,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Helper { program: "fio-genzipf", command: genzipf::command },
         help: "Show how a skewed random_distribution spreads I/O over blocks",
         details: genzipf::LONG_HELP,
-        options: &[],
         run: genzipf::run,
     },
     Subcommand {
@@ -85,7 +79,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Optional { name: "TOPIC", words: help::names },
         help: "Explain an option, an engine, a command or a message",
         details: "",
-        options: &[],
         run: help::run,
     },
     Subcommand {
@@ -93,7 +86,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Own(import::command),
         help: "Convert a trace (blkparse, strace, biosnoop, CSV) into an I/O log to replay",
         details: import::LONG_HELP,
-        options: &[],
         run: import::run,
     },
     Subcommand {
@@ -101,7 +93,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::None,
         help: "Print the manual page",
         details: man::LONG_HELP,
-        options: &[],
         run: man::run,
     },
     Subcommand {
@@ -109,7 +100,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Own(quick::command),
         help: "Measure a disk in about a minute, as one table",
         details: quick::LONG_HELP,
-        options: &[],
         run: quick::run,
     },
     Subcommand {
@@ -117,7 +107,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Own(report::command),
         help: "Make a page of HTML, a table or benchmarks from the reports of runs",
         details: report::LONG_HELP,
-        options: &[],
         run: report::run,
     },
     Subcommand {
@@ -125,7 +114,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Foreign(sysbench::command),
         help: "Run a test of sysbench: its command line, its output",
         details: sysbench::ABOUT,
-        options: &[],
         run: sysbench::run,
     },
     Subcommand {
@@ -133,7 +121,6 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Helper { program: "fio-verify-state", command: verify_state::command },
         help: "Show what verify state files say",
         details: verify_state::LONG_HELP,
-        options: &[],
         run: verify_state::run,
     },
 ];
@@ -175,7 +162,7 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
     // A sub-command that runs jobs reads it among its options.
     let mut others = Vec::new();
     let arguments = match command.operand {
-        Operand::Jobs | Operand::Foreign(_) => arguments,
+        Operand::Jobs(_) | Operand::Foreign(_) => arguments,
         _ => {
             for word in arguments {
                 match messages.with_color(word) {

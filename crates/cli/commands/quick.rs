@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Command, value_parser};
 use ferrio_job::{Compat, reason};
 use ferrio_jobfile::Builder;
 use ferrio_machine::write_whole;
@@ -17,14 +17,14 @@ use ferrio_report::model::{DeviceReport, RunReport};
 use ferrio_report::{Format, Formats, TerseVersion};
 use ferrio_stats::ClockReading;
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, flag, operand, option};
 use crate::error::Error;
 use crate::execute::leak;
 use crate::messages::{Messages, print_text};
 use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
 use crate::reported_run::run_and_report;
-use crate::settings::ProgramSettings;
+use crate::settings::{Destination, ProgramSettings};
 use crate::{diagnose, job_files, outcome};
 use preset::{MeasurementTarget, NAMES, Preset};
 
@@ -49,50 +49,26 @@ I/Os for them.";
 /// Shortest time of a job.
 const MIN_RUNTIME: Duration = Duration::from_millis(100);
 
-/// Its command line.
+/// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("quick").args([
-        Arg::new("place")
-            .value_name("DIRECTORY|DEVICE")
+        operand("place", "DIRECTORY|DEVICE", "What to measure")
             .required(true)
-            .value_parser(value_parser!(PathBuf))
-            .help("What to measure"),
-        Arg::new("profile")
-            .long("profile")
-            .value_name("NAME")
+            .value_parser(value_parser!(PathBuf)),
+        option("profile", "NAME", "The preset")
             .value_parser(clap::builder::PossibleValuesParser::new(NAMES))
-            .default_value(NAMES[0])
-            .help("The preset"),
-        Arg::new("destroy")
-            .long("destroy")
-            .action(ArgAction::SetTrue)
-            .help("Write to the device: what is on it is lost"),
-        Arg::new("size")
-            .long("size")
-            .value_name("SIZE")
-            .value_parser(size)
-            .help("Size of the file, or of the part of a device that is used"),
-        Arg::new("runtime")
-            .long("runtime")
-            .value_name("TIME")
-            .value_parser(|text: &str| time_of_at_least(text, MIN_RUNTIME))
-            .help("Time of each run of a test; the default is 6s, and 5s with diskmark"),
-        Arg::new("format")
-            .long("format")
-            .value_name("FORMAT")
+            .default_value(NAMES[0]),
+        flag("destroy", "Write to the device: what is on it is lost"),
+        option("size", "SIZE", "Size of the file, or of the part of a device that is used")
+            .value_parser(size),
+        option("runtime", "TIME", "Time of each run of a test; the default is 6s, and 5s with diskmark")
+            .value_parser(|text: &str| time_of_at_least(text, MIN_RUNTIME)),
+        option("format", "FORMAT", "Format of the answer; json is the complete report")
             .value_parser(["text", "markdown", "json"])
-            .default_value("text")
-            .help("Format of the answer; json is the complete report"),
-        Arg::new("save")
-            .long("save")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .help("Write the complete report to FILE too, for `ferrio compare`"),
-        Arg::new("print")
-            .long("print")
-            .conflicts_with_all(["save", "format"])
-            .action(ArgAction::SetTrue)
-            .help("Print the job file; run nothing"),
+            .default_value("text"),
+        option("save", "FILE", "Write the complete report to FILE too, for `ferrio compare`")
+            .value_parser(value_parser!(PathBuf)),
+        flag("print", "Print the job file; run nothing").conflicts_with_all(["save", "format"]),
     ])
 }
 
@@ -120,10 +96,8 @@ const COMPLETE: Formats = Formats::only(Format::JsonPlus);
 fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport, u8), Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = ClockReading::now();
-    let settings = ProgramSettings::read(&[], Compat::Ferrio)
-        .map_err(|error| diagnose::settings(error, &[], Compat::Ferrio))?;
-    // The report is the answer to this function, and what it becomes is decided later.
-    let settings = ProgramSettings { formats: COMPLETE, output: Some("/dev/null".to_owned()), ..settings };
+    let defaults = diagnose::settings(&[], Compat::Ferrio)?;
+    let settings = ProgramSettings { formats: COMPLETE, output: Destination::Caller, ..defaults };
     let mut builder = Builder::new(job_files::environment());
     builder.file(preset.file, jobs.as_bytes());
     let set = builder.finish().map_err(Error::Problems)?;

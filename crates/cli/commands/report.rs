@@ -6,10 +6,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{ArgAction, Command, value_parser};
 use ferrio_report::{Format, Formats, PageRun, RunReport, TerseVersion, page, rows};
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, operand, option};
 use crate::error::Error;
 use crate::messages::print_text;
 use crate::option_values::{label, repeated_label};
@@ -39,34 +39,30 @@ end, without a JSON report.
 which --label adds columns. The benchmark formats are made from one report.
 Without -o, all but the page go to standard output.";
 
+/// The name of the option of a run that does the same.
+const LABEL: &str = ProgramOption::Label.row().name;
+
 /// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("report").args([
-        Arg::new("reports")
-            .value_name("REPORT|LOG|DIRECTORY")
+        operand("reports", "REPORT|LOG|DIRECTORY", "The runs of the page, in this order")
             .num_args(1..)
             .required(true)
-            .value_parser(value_parser!(PathBuf))
-            .help("The runs of the page, in this order"),
-        Arg::new("output")
+            .value_parser(value_parser!(PathBuf)),
+        option("output", "FILE", "The page, which replaces an existing file; - is standard output")
             .short('o')
-            .long("output")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .help("The page, which replaces an existing file; - is standard output"),
-        Arg::new("output-format")
+            .value_parser(value_parser!(PathBuf)),
+        option("output-format", "FORMAT", "What to make of the reports")
             .short('F')
-            .long("output-format")
-            .value_name("FORMAT")
             .default_value(Format::Html.word())
-            .value_parser(PossibleValuesParser::new(formats().map(Format::word)))
-            .help("What to make of the reports"),
-        Arg::new(ProgramOption::Label.row().name)
-            .long(ProgramOption::Label.row().name)
-            .value_name("KEY=VALUE")
-            .action(ArgAction::Append)
-            .value_parser(ValueParser::new(label))
-            .help("Label the runs, in place of a label with this name that they have; may be repeated"),
+            .value_parser(PossibleValuesParser::new(formats().map(Format::word))),
+        option(
+            LABEL,
+            "KEY=VALUE",
+            "Label the runs, in place of a label with this name that they have; may be repeated",
+        )
+        .action(ArgAction::Append)
+        .value_parser(ValueParser::new(label)),
     ])
 }
 
@@ -78,8 +74,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let word = arguments.get_one::<String>("output-format").map(String::as_str);
     let format = word.and_then(Format::of_word).unwrap_or(Format::Html);
-    let labels: Vec<(String, String)> =
-        arguments.get_many(ProgramOption::Label.row().name).unwrap_or_default().cloned().collect();
+    let labels: Vec<(String, String)> = arguments.get_many(LABEL).unwrap_or_default().cloned().collect();
     if let Some(name) = repeated_label(&labels) {
         let message = format!("--label={name}=... is given twice: a label has one value");
         return Err(refusal(message, None));

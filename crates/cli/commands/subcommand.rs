@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use clap::{Arg, ArgAction};
+
 use crate::error::Error;
 use crate::messages::{Messages, print_text};
 use crate::options::ProgramOptionRow;
@@ -17,8 +19,6 @@ pub struct Subcommand {
     pub help: &'static str,
     /// Additional help after the usage; may be empty.
     pub details: &'static str,
-    /// Options that only this sub-command has.
-    pub options: &'static [ProgramOptionRow],
     /// Runs it and returns the exit status.
     pub run: fn(Invocation<'_>) -> Result<u8, Error>,
 }
@@ -28,8 +28,8 @@ pub struct Subcommand {
 pub enum Operand {
     /// Nothing.
     None,
-    /// Options and job files, as for a run.
-    Jobs,
+    /// Options and job files, as for a run, and these options of its own.
+    Jobs(&'static [ProgramOptionRow]),
     /// One word of a list.
     OneOf {
         /// Name of the word in help, in capitals.
@@ -73,7 +73,7 @@ impl Subcommand {
     pub fn synopsis(&self) -> String {
         match self.operand {
             Operand::None
-            | Operand::Jobs
+            | Operand::Jobs(_)
             | Operand::Foreign(_)
             | Operand::Own(_)
             | Operand::Helper { .. } => self.name.to_owned(),
@@ -86,7 +86,7 @@ impl Subcommand {
     pub fn usage(&self) -> String {
         match self.operand {
             Operand::None => self.name.to_owned(),
-            Operand::Jobs => format!("{} [OPTIONS] [JOB OPTIONS] [JOB FILES]...", self.name),
+            Operand::Jobs(_) => format!("{} [OPTIONS] [JOB OPTIONS] [JOB FILES]...", self.name),
             Operand::OneOf { words, .. } => format!("{} {}", self.name, words.join("|")),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
             Operand::Foreign(_) => format!("{} [TEST] [OPTIONS] [COMMAND]", self.name),
@@ -147,6 +147,21 @@ impl Invocation<'_> {
             }
         }
     }
+}
+
+/// An option with a value, which help calls `value`.
+pub fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+/// An option without a value.
+pub fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// An operand, which help calls `value`.
+pub fn operand(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(value).help(help)
 }
 
 /// Refuses superfluous arguments.

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use clap::{ArgAction, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin, Prefix, reason};
 use ferrio_machine::bytes_of_file;
 use ferrio_verify::{StateContent, StateFile};
 
-use super::subcommand::Invocation;
+use super::subcommand::{Invocation, operand};
 use crate::error::Error;
 use crate::messages::print_text;
 
@@ -24,14 +24,12 @@ is shown but cannot be loaded.";
 /// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("verify-state").arg(
-        Arg::new("file")
-            .value_name("FILE")
+        operand("file", "FILE", "State files")
             .required(true)
             .action(ArgAction::Append)
             .num_args(1..)
             .value_parser(value_parser!(OsString))
-            .value_hint(ValueHint::FilePath)
-            .help("State files"),
+            .value_hint(ValueHint::FilePath),
     )
 }
 

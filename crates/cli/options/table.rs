@@ -1,5 +1,7 @@
 //! The table of the program's options, in the order of `--help`.
 
+use std::time::Duration;
+
 use clap::builder::ValueParser;
 use ferrio_metrics::MetricsAddress;
 use ferrio_report::Format;
@@ -21,6 +23,9 @@ const NETWORK: &str = "Jobs on other machines";
 
 const MEMORY: &str = "memory is allocated as needed";
 const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
+
+/// The shortest interval between reports.
+const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The options that make a series of runs.
 const SERIES: &[ProgramOption] = &[ProgramOption::Repeat, ProgramOption::Sweep];
@@ -63,7 +68,7 @@ program_options! {
         .optional();
     TerseVersion => value("terse-version", 'V', "VERSION", REPORT, "Version of the terse format, 2 to 5")
         .parser(values::terse_version)
-        .error_in_fio(values::invalid_terse_version);
+        .error_in_fio(|_| Some(vec!["fio: bad terse version format".to_owned()]));
     TerseHeader => own_flag("terse-header", REPORT,
         "Print the names of the fields before terse lines; `ferrio help terse` explains them")
         .only_ferrio();
@@ -72,13 +77,15 @@ program_options! {
         .parser(values::eta)
         .value_in_fio(values::eta_in_fio);
     EtaNewline => value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one")
-        .parser(values::interval)
+        .parser(|| values::at_least(MIN_INTERVAL))
         .completion(Completion::Nothing)
-        .error_in_fio(values::invalid_eta_newline);
+        .error_in_fio(|value| values::invalid_time(value, "eta time", "eta new line time too short"));
     EtaInterval => value("eta-interval", 'O', "TIME", REPORT, "Time between updates of the progress line, at least 250ms")
-        .parser(values::eta_interval)
+        .parser(|| values::at_least(Duration::from_millis(250)))
         .completion(Completion::Nothing)
-        .error_in_fio(values::invalid_eta_interval);
+        .error_in_fio(|value| {
+            values::invalid_time(value, "eta interval", "eta interval time too short (250msec min)")
+        });
     Tui => own_flag("tui", REPORT,
         "While the jobs run, show their rates, latencies and errors on all of the terminal; ? lists the keys, q ends the run")
         .only_ferrio()
@@ -98,9 +105,9 @@ program_options! {
             },
         ]);
     StatusInterval => value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME")
-        .parser(values::interval)
+        .parser(|| values::at_least(MIN_INTERVAL))
         .completion(Completion::Nothing)
-        .error_in_fio(values::invalid_status_interval);
+        .error_in_fio(|value| values::invalid_time(value, "time", "status interval too small"));
     BandwidthLog => value("bandwidth-log", 'b', "PREFIX", REPORT, "Log the bandwidth of all jobs together")
         .optional()
         .excluded_by(&[Relation {
@@ -109,10 +116,10 @@ program_options! {
         }]);
     LatencyLog => value("latency-log", 'l', "PREFIX", REPORT, "Log the latency of all jobs together")
         .refused("deprecated; use write_lat_log in the jobs")
-        .error_in_fio(values::refused_latency_log);
+        .error_in_fio(|_| Some(vec!["fio: --latency-log is deprecated. Use per-job latency log options.".to_owned()]));
     IdleProf => value("idle-prof", 'I', "HOW", REPORT, "Report CPU idleness: system, percpu, calibrate")
         .parser(values::idle_prof)
-        .error_in_fio(values::invalid_idle_prof);
+        .error_in_fio(|value| Some(vec![format!("fio: incorrect idle-prof option: {value}")]));
     IntervalReport => own("interval-report", "TIME[:FILE|-]", REPORT,
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output")
         .parser(|| ValueParser::new(intervals));
@@ -197,7 +204,7 @@ program_options! {
         .parser(|| ValueParser::new(repetitions));
     RepeatPause => own("repeat-pause", "TIME", SWEEPS, "Wait TIME between two runs")
         .only_ferrio()
-        .parser(values::pause)
+        .parser(|| values::at_least(Duration::ZERO))
         .needs(SERIES, "--repeat-pause is the time between several runs: add --repeat or --sweep");
     Sweep => own("sweep", "OPTION=VALUES", SWEEPS,
         "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations")

@@ -26,17 +26,9 @@ pub(super) fn eta() -> ValueParser {
     }))
 }
 
-/// A time of at least a millisecond.
-pub(super) fn interval() -> ValueParser {
-    ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(1)))
-}
-
-pub(super) fn eta_interval() -> ValueParser {
-    ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250)))
-}
-
-pub(super) fn pause() -> ValueParser {
-    ValueParser::new(|text: &str| time_of_at_least(text, Duration::ZERO))
+/// A time of at least this much.
+pub(super) fn at_least(least: Duration) -> ValueParser {
+    ValueParser::new(move |text: &str| time_of_at_least(text, least))
 }
 
 pub(super) fn trigger_timeout() -> ValueParser {
@@ -128,40 +120,15 @@ pub(super) fn invalid_formats(list: &str) -> Option<Vec<String>> {
     Some(invalid_format(unknown.unwrap_or_default()))
 }
 
-pub(super) fn invalid_terse_version(_: &str) -> Option<Vec<String>> {
-    Some(vec!["fio: bad terse version format".to_owned()])
-}
-
-pub(super) fn invalid_eta_newline(value: &str) -> Option<Vec<String>> {
+/// The line of fio about the value of an option that it calls `what`, which is no time, or too short a time.
+pub(super) fn invalid_time(value: &str, what: &str, too_short: &str) -> Option<Vec<String>> {
     Some(vec![match time(value) {
-        None => format!("fio: failed parsing eta time {value}"),
-        Some(_) => "fio: eta new line time too short".to_owned(),
-    }])
-}
-
-pub(super) fn invalid_eta_interval(value: &str) -> Option<Vec<String>> {
-    Some(vec![match time(value) {
-        None => format!("fio: failed parsing eta interval {value}"),
-        Some(_) => "fio: eta interval time too short (250msec min)".to_owned(),
-    }])
-}
-
-pub(super) fn invalid_status_interval(value: &str) -> Option<Vec<String>> {
-    Some(vec![match time(value) {
-        None => format!("fio: failed parsing time {value}"),
-        Some(_) => "fio: status interval too small".to_owned(),
+        None => format!("fio: failed parsing {what} {value}"),
+        Some(_) => format!("fio: {too_short}"),
     }])
 }
 
 /// fio counts a fraction of a second as none.
 pub(super) fn invalid_trigger_timeout(value: &str) -> Option<Vec<String>> {
     time(value).is_none().then(|| vec![format!("fio: failed parsing time {value}")])
-}
-
-pub(super) fn invalid_idle_prof(value: &str) -> Option<Vec<String>> {
-    Some(vec![format!("fio: incorrect idle-prof option: {value}")])
-}
-
-pub(super) fn refused_latency_log(_: &str) -> Option<Vec<String>> {
-    Some(vec!["fio: --latency-log is deprecated. Use per-job latency log options.".to_owned()])
 }

@@ -1,33 +1,19 @@
 //! The output after the run: the final reports, and what follows them.
 
-use ferrio_job::{Diagnostic, Origin, Plan};
+use ferrio_job::{Compat, Diagnostic, Origin, Plan};
 use ferrio_report::{Format, RunReport};
 use ferrio_results::RunResult;
-use ferrio_thresholds::{Judgement, Threshold, judge};
+use ferrio_thresholds::{Threshold, judge};
 
 use super::watchers::Findings;
 use super::{MAIN, Output};
 use crate::error::Error;
+use crate::outcome::RunOutcome;
 
 /// The output of a run that has ended.
 pub struct FinalOutput {
     pub(super) output: Output,
     pub(super) findings: Findings,
-}
-
-/// The end of a run.
-pub struct FinalReport {
-    /// The main report.
-    pub report: RunReport,
-    /// One for each threshold.
-    pub judgements: Vec<Judgement>,
-    /// A threshold has ended the run.
-    pub was_aborted: bool,
-    /// A file that the run was to write beside its report is missing or incomplete, and the exit status says so. As in fio, that of a program
-    /// called `fio` does not for logs and verify states.
-    pub has_lost_file: bool,
-    /// Whether all reports could be written.
-    pub closed: Result<(), Error>,
 }
 
 impl FinalOutput {
@@ -38,7 +24,7 @@ impl FinalOutput {
 
     /// Writes the verdict of the profile, if it has one: before the text report as fio does, to standard error if there is none. True if the
     /// devices failed.
-    pub fn write_verdict(&mut self) -> bool {
+    fn write_verdict(&mut self) -> bool {
         let Some(verdict) = self.findings.verdict.take() else { return false };
         let output = &mut self.output;
         if output.files[MAIN].formats.has(Format::Normal) {
@@ -56,15 +42,21 @@ impl FinalOutput {
         !verdict.passed
     }
 
-    /// Writes the final report to all streams, and then warnings about its figures and exceeded thresholds to standard error. The threshold
-    /// that has ended the run stays as it was found then.
-    pub fn report(self, plan: &Plan, result: &RunResult, thresholds: &[Threshold]) -> FinalReport {
+    /// Writes the verdict and the final report to all streams, and then warnings about its figures and exceeded thresholds to standard error.
+    /// The threshold that has ended the run stays as it was found then. Returns also whether all reports could be written.
+    pub fn report(
+        mut self,
+        plan: &Plan,
+        result: RunResult,
+        thresholds: &[Threshold],
+    ) -> (RunOutcome, Result<(), Error>) {
+        let verdict_failed = self.write_verdict();
         let FinalOutput { mut output, findings } = self;
         let Findings { series, mut aborted, .. } = findings;
         let was_aborted = aborted.is_some();
         output.options.series = series;
         let options = output.options_now();
-        let mut report = output.report_at(MAIN, plan, result, &options);
+        let mut report = output.report_at(MAIN, plan, &result, &options);
         let mut judgements = judge(thresholds, &report);
         // Those of --abort-if come last.
         for judgement in judgements.iter_mut().rev() {
@@ -81,7 +73,7 @@ impl FinalOutput {
         set_thresholds(&mut report);
         output.write_report(MAIN, &report);
         for at in MAIN + 1..output.files.len() {
-            let mut report = output.report_at(at, plan, result, &options);
+            let mut report = output.report_at(at, plan, &result, &options);
             set_thresholds(&mut report);
             output.write_report(at, &report);
         }
@@ -93,7 +85,14 @@ impl FinalOutput {
             let code = if judgement.is_exceeded() { "threshold-exceeded" } else { "threshold-not-judged" };
             output.screen.messages.note(&Diagnostic::error(message, Origin::Builtin).code(code));
         }
-        let has_lost_file = output.has_lost_file;
-        FinalReport { report, judgements, was_aborted, has_lost_file, closed: output.close() }
+        let outcome = RunOutcome {
+            result,
+            report,
+            lost_file: output.has_lost_file,
+            verdict_failed: verdict_failed && output.options.compat == Compat::Ferrio,
+            thresholds: judgements,
+            was_aborted,
+        };
+        (outcome, output.close())
     }
 }

@@ -1,16 +1,16 @@
 //! The output while jobs run: events on the screen and in the report, and figures for the watchers.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use ferrio_job::{Diagnostic, Plan};
 use ferrio_report::{RunEnvironment, job_failed, laying_out_line, starting_line, terminating};
 use ferrio_results::{RunEvent, RunResult};
+use ferrio_runner::RunOptions;
 use ferrio_tui::LiveView;
 
 use super::watchers::Watchers;
 use super::{FinalOutput, HeldText, MAIN, Output};
+use crate::report_stream::ReportStream;
 
 /// The output of a run.
 pub struct LiveOutput {
@@ -37,24 +37,15 @@ impl LiveOutput {
         self.watchers.add_view(plan);
     }
 
-    /// True if the live line or view wants to know the progress of the run.
-    pub const fn wants_progress(&self) -> bool {
-        self.output.screen.is_live()
-    }
-
-    /// True if the live view has the terminal.
-    pub const fn has_view(&self) -> bool {
-        self.output.screen.has_view()
-    }
-
-    /// How often each watcher looks at the figures.
-    pub fn intervals(&self) -> Vec<Duration> {
-        self.watchers.intervals()
-    }
-
-    /// True once a watcher wants the run to end.
-    pub fn early_end(&self) -> Arc<AtomicBool> {
-        self.watchers.early_end()
+    /// The options of a run that sends its progress to the screen and its figures to the watchers, each of which may end it.
+    pub fn run_options(&self) -> RunOptions {
+        RunOptions {
+            early_end: Arc::clone(&self.watchers.early_end),
+            progress: self.output.screen.is_live(),
+            has_live_view: self.output.screen.has_view(),
+            intervals: self.watchers.intervals(),
+            ..RunOptions::default()
+        }
     }
 
     /// Does what may block before the run, such as opening logs: a signal ends the program then. The run itself looks at its outputs.
@@ -63,7 +54,7 @@ impl LiveOutput {
             self.output.begin_watch();
         }
         let done = open(self);
-        let is_rescued = self.output.files.iter().any(|file| file.is_rescued());
+        let is_rescued = self.output.files.iter().any(|file| file.is_rescued);
         self.output.watch = self.output.watch.take().filter(|_| is_rescued);
         done
     }
@@ -129,7 +120,7 @@ impl Output {
             // Without formats, all have files of their own.
             if formats.may_repeat() && !formats.are_none() {
                 self.write_report(at, &self.report_at(at, plan, result, &options));
-                let unwritten = self.files[at].publish();
+                let unwritten = self.files[at].attempt(ReportStream::publish);
                 self.rescue(at, unwritten);
                 has_any = true;
             }

@@ -19,7 +19,7 @@ use crate::settings::ProgramSettings;
 /// # Errors
 /// The file cannot be created.
 pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileClaims), Error> {
-    match &settings.output {
+    match settings.output.file() {
         Some(name) if settings.compat == Compat::Fio => {
             let Ok(claims) = FileClaims::new([Path::new(name)]) else {
                 settings.shares_output = true;
@@ -35,8 +35,7 @@ pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileC
 /// True if a report goes to a pipe, a socket or a terminal, whose reader may block the writer.
 pub fn may_block(settings: &ProgramSettings) -> bool {
     let files = settings.files_of_formats.iter().map(|(_, name)| name.as_str());
-    let mut outputs = std::iter::once(settings.output.as_deref().unwrap_or("/dev/stdout")).chain(files);
-    outputs.any(|name| {
+    settings.output.path().into_iter().chain(files).any(|name| {
         fs::metadata(name).is_ok_and(|about| {
             let kind = about.file_type();
             kind.is_fifo() || kind.is_socket() || kind.is_char_device() && about.rdev() != NULL_DEVICE

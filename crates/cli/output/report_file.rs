@@ -12,7 +12,7 @@ use super::opening::open_output;
 use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
 use crate::report_stream::ReportStream;
-use crate::settings::ProgramSettings;
+use crate::settings::{Destination, ProgramSettings};
 use crate::visible::{Controls, NamesOfLines};
 
 /// A stream of reports with its first error.
@@ -24,7 +24,7 @@ pub(super) struct ReportFile {
     pub(super) shown_controls: Option<Controls>,
     error: Option<io::Error>,
     /// Standard output has what the file lacks.
-    is_rescued: bool,
+    pub(super) is_rescued: bool,
 }
 
 /// The rest of a report whose file cannot be written, for standard output.
@@ -34,14 +34,17 @@ impl ReportFile {
     /// Opens `--output`, or standard output.
     pub(super) fn open_output(settings: &ProgramSettings) -> Result<Self, Error> {
         let stream = match &settings.output {
-            None if settings.compat == Compat::Ferrio && stdout::was_closed() => {
+            Destination::Stdout if settings.compat == Compat::Ferrio && stdout::was_closed() => {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
-            None => ReportStream::Stdout(escaped_stream::stdout()),
-            Some(name) if settings.compat == Compat::Ferrio || settings.shares_output => whole(name)?,
-            Some(name) => ReportStream::File(EscapedStream::new(open_output(name, false)?)),
+            Destination::Stdout => ReportStream::Stdout(escaped_stream::stdout()),
+            Destination::File(name) if settings.compat == Compat::Ferrio || settings.shares_output => {
+                whole(name)?
+            }
+            Destination::File(name) => ReportStream::File(EscapedStream::new(open_output(name, false)?)),
+            Destination::Caller => ReportStream::Nowhere,
         };
-        let name = settings.output.clone().unwrap_or_else(|| "standard output".to_owned());
+        let name = settings.output.file().unwrap_or("standard output").to_owned();
         Ok(ReportFile {
             name,
             formats: settings.formats,
@@ -69,40 +72,14 @@ impl ReportFile {
         matches!(self.stream, ReportStream::Stdout(_))
     }
 
-    pub(super) const fn is_rescued(&self) -> bool {
-        self.is_rescued
-    }
-
     pub(super) fn write(&mut self, text: &str, names: &NamesOfLines) -> Unwritten {
-        let written = match self.shown_controls {
-            Some(controls) => self.stream.write(&names.visible(text, controls)),
-            None => self.stream.write(text),
-        };
-        self.keep_first_error(written)
-    }
-
-    pub(super) fn write_coloured(&mut self, text: &str) -> Unwritten {
-        let written = self.stream.write_coloured(text);
-        self.keep_first_error(written)
-    }
-
-    pub(super) fn flush(&mut self) -> Unwritten {
-        let flushed = self.stream.flush();
-        self.keep_first_error(flushed)
-    }
-
-    pub(super) fn publish(&mut self) -> Unwritten {
-        let published = self.stream.publish();
-        self.keep_first_error(published)
+        let shown = self.shown_controls.map(|controls| names.visible(text, controls));
+        self.attempt(|stream| stream.write(shown.as_deref().unwrap_or(text)))
     }
 
     /// A report that could not be written does not replace an older one.
     pub(super) fn close(&mut self) -> Unwritten {
-        if self.error.is_some() {
-            return None;
-        }
-        let closed = self.stream.close();
-        self.keep_first_error(closed)
+        if self.error.is_some() { None } else { self.attempt(ReportStream::close) }
     }
 
     pub(super) fn into_error(self) -> Option<Error> {
@@ -113,9 +90,9 @@ impl ReportFile {
         })
     }
 
-    /// Goes on with standard output after the first error.
-    fn keep_first_error(&mut self, written: io::Result<()>) -> Unwritten {
-        let error = written.err()?;
+    /// Does something to the stream. Goes on with standard output after the first error.
+    pub(super) fn attempt(&mut self, act: impl FnOnce(&mut ReportStream) -> io::Result<()>) -> Unwritten {
+        let error = act(&mut self.stream).err()?;
         if self.error.is_some() {
             // Standard output has failed, too.
             self.is_rescued = false;

@@ -13,7 +13,7 @@ use ferrio_tui::LiveView;
 use crate::escaped_stream;
 use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
-use crate::settings::ProgramSettings;
+use crate::settings::{Destination, ProgramSettings};
 
 /// Text for a terminal that the live view has.
 pub(super) enum HeldText {
@@ -162,7 +162,8 @@ fn has_live_line(settings: &ProgramSettings) -> bool {
     let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
     // A live line would corrupt a document on standard output.
     let formats = settings.formats;
-    let has_document = settings.output.is_none() && !formats.has(Format::Normal) && !formats.are_none();
+    let has_document =
+        settings.output == Destination::Stdout && !formats.has(Format::Normal) && !formats.are_none();
     is_wanted && !has_document && !intervals_to_stdout
 }
 
@@ -176,7 +177,7 @@ mod tests {
     fn a_live_line_never_corrupts_a_document_on_standard_output() {
         let is_live = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            let items = scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+            let items = scan(&words, 1, OPTIONS, Compat::Ferrio).items;
             has_live_line(&ProgramSettings::read(&items, Compat::Ferrio).unwrap())
         };
         assert!(is_live(&["--eta=always"]));

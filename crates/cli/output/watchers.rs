@@ -47,7 +47,8 @@ pub struct Findings {
 #[derive(Default)]
 pub struct Watchers {
     all: Vec<Box<dyn Watcher>>,
-    early_end: Arc<AtomicBool>,
+    /// Set once the run must end.
+    pub(super) early_end: Arc<AtomicBool>,
 }
 
 impl Watchers {
@@ -80,11 +81,6 @@ impl Watchers {
     /// The interval of each watcher.
     pub fn intervals(&self) -> Vec<Duration> {
         self.all.iter().map(|watcher| watcher.interval()).collect()
-    }
-
-    /// Set once the run must end.
-    pub fn early_end(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.early_end)
     }
 
     /// Shows the figures to the watcher of this number.

@@ -3,20 +3,20 @@
 use ferrio_job::Compat;
 use ferrio_jobfile::{Opt, Options};
 
-use super::{JobOptions, ProfileContext, ProfileJobs, flag, value};
+use super::{JobOptions, ProfileJobs, flag, value};
 
 const FILE_NAMES: &str = ".fio.tio.1:.fio.tio.2:.fio.tio.3:.fio.tio.4";
 /// Total size of the files in bytes per MiB of memory.
 const BYTES_PER_MIB: u64 = 4096;
 
-/// Generates the jobs. fio accepts the options of the profile and ignores them.
-pub(super) fn jobs(own: &Options, context: &ProfileContext) -> ProfileJobs {
-    let is_used = |opt| context.compat == Compat::Ferrio && own.is_given(opt);
+/// Generates the jobs for a machine with this memory in MiB. fio accepts the options of the profile and ignores them.
+pub(super) fn jobs(own: &Options, mb_memory: u64, compat: Compat) -> ProfileJobs {
+    let is_used = |opt| compat == Compat::Ferrio && own.is_given(opt);
     let number = |opt, default: u32| if is_used(opt) { own.value(opt) } else { default };
     let directory = own.text(Opt::Dir).filter(|_| is_used(Opt::Dir)).unwrap_or("./");
     let all_jobs = vec![
         value("buffered", 0),
-        value("size", context.mb_memory * BYTES_PER_MIB),
+        value("size", mb_memory * BYTES_PER_MIB),
         value("bs", number(Opt::Block, 4096)),
         value("loops", number(Opt::Numruns, 1)),
         value("directory", directory),

@@ -4,7 +4,7 @@ use ferrio_job::Diagnostic;
 use ferrio_report::{Format, Formats};
 use ferrio_sweep::TableFormat;
 
-use super::{Action, GivenOptions, ProgramSettings, Query, SettingsError};
+use super::{Action, Destination, GivenOptions, ProgramSettings, Query, SettingsError};
 use crate::option_values::{self, IntervalsTo, OutputFormat};
 use crate::options::{Conflict, ProgramOption, ProgramOptionRow, Takes};
 
@@ -78,7 +78,7 @@ fn of_terse_header(settings: &ProgramSettings) -> Option<Conflict> {
 
 fn of_interval_report(settings: &ProgramSettings) -> Option<Conflict> {
     let to = &settings.interval_report.as_ref()?.to;
-    let message = if *to == IntervalsTo::StandardOutput && settings.output.is_none() {
+    let message = if *to == IntervalsTo::StandardOutput && settings.output == Destination::Stdout {
         "--interval-report writes to standard output, as does the report; send the report to a file with --output=FILE, \
          or the intervals with --interval-report=TIME:FILE"
     } else if settings.sweep.is_some() && *to != IntervalsTo::StandardError {

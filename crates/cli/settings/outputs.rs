@@ -8,11 +8,37 @@ use crate::arguments::{Item, values_of};
 use crate::option_values::{WantedFormat, output_format};
 use crate::options::ProgramOption;
 
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A file of this name.
+    File(String),
+    /// To the caller of the run, which makes something else of it.
+    Caller,
+}
+
+impl Destination {
+    /// The file, as given.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Destination::File(name) => Some(name),
+            Destination::Stdout | Destination::Caller => None,
+        }
+    }
+
+    /// The path that the report is written to.
+    pub fn path(&self) -> Option<&str> {
+        if *self == Destination::Stdout { Some("/dev/stdout") } else { self.file() }
+    }
+}
+
 /// Where the report goes, in which formats.
 pub(super) struct Outputs {
-    /// `--output`.
-    pub(super) file: Option<String>,
-    /// The formats there, or on standard output.
+    /// `--output`, or standard output.
+    pub(super) destination: Destination,
+    /// The formats there.
     pub(super) formats: Formats,
     /// Formats with files of their own.
     pub(super) files_of_formats: Vec<(Format, String)>,
@@ -73,15 +99,20 @@ impl Outputs {
             files_of_formats.extend(paired.map(|file| (format, file)));
         }
         match files.as_slice() {
-            [] => Ok(Outputs { file: None, formats, files_of_formats }),
-            [file] if given > 0 => Ok(Outputs { file: Some((*file).to_owned()), formats, files_of_formats }),
+            [] => Ok(Outputs { destination: Destination::Stdout, formats, files_of_formats }),
+            [file] if given > 0 => {
+                let destination = Destination::File((*file).to_owned());
+                Ok(Outputs { destination, formats, files_of_formats })
+            }
             [file] => Err(SettingsError::Conflict(ProgramOption::Output.conflict(
                 format!(
                     "--output={file} would have nothing: each format of --output-format has a file of its own. Leave out --output, or add a \
                      format without a file"
                 ),
             ))),
-            several if several.len() == given => Ok(Outputs { file: None, formats: Formats::NONE, files_of_formats }),
+            several if several.len() == given => {
+                Ok(Outputs { destination: Destination::Stdout, formats: Formats::NONE, files_of_formats })
+            }
             several => Err(SettingsError::Conflict(ProgramOption::Output.conflict(
                 format!(
                     "--output is given {} times, for {given} {}: give one file for each format, as in \

@@ -4,10 +4,7 @@ use crate::options::Takes;
 
 fn read(words: &[&str]) -> Result<ProgramSettings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    ProgramSettings::read(
-        &crate::arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap(),
-        Compat::Ferrio,
-    )
+    ProgramSettings::read(&crate::arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).items, Compat::Ferrio)
 }
 
 fn refusal(words: &[&str]) -> String {
@@ -23,7 +20,7 @@ fn clap_agrees_with_the_table() {
 fn defaults_are_those_of_fio() {
     let program = read(&[]).unwrap();
     assert_eq!(program.formats, Formats::default());
-    assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, None));
+    assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, Destination::Stdout));
     assert_eq!(program.eta_interval, Duration::from_secs(1));
 }
 
@@ -38,7 +35,7 @@ fn several_outputs_are_those_of_as_many_formats() {
     let words = ["--output=a", "-o", "b", "-F", "json,html"];
     let program = read(&words).unwrap();
     let files = [(Format::Json, "a".to_owned()), (Format::Html, "b".to_owned())];
-    assert_eq!((program.output, program.formats.are_none()), (None, true));
+    assert_eq!((program.output, program.formats.are_none()), (Destination::Stdout, true));
     assert_eq!(program.files_of_formats, files);
     assert!(read(&words[..3]).is_err());
 }

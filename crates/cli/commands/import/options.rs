@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use clap::{ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_trace::STDIN;
 use ferrio_trace::import::blkparse::BlkparseForm;
 use ferrio_trace::import::names::{NameRules, is_valid, is_valid_directory};
@@ -13,6 +13,7 @@ use ferrio_trace::import::select::{ImportSelection, Pattern, SelectedIo};
 use ferrio_trace::import::{ImportSettings, TraceFormat};
 
 use super::refusal;
+use crate::commands::subcommand::{flag, operand, option};
 use crate::error::Error;
 use crate::output_file::{becomes_file, is_descriptor};
 
@@ -21,86 +22,52 @@ const DEFAULT_WINDOW: &str = "65536";
 
 /// The clap definition of the sub-command.
 pub fn command() -> Command {
-    let file = |name: &'static str, help: &'static str| {
-        let file = Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath);
-        file.value_parser(value_parser!(PathBuf)).help(help)
+    let file = |name, help| {
+        option(name, "FILE", help).value_hint(ValueHint::FilePath).value_parser(value_parser!(PathBuf))
     };
-    let text = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).value_parser(NonEmptyStringValueParser::new()).help(help)
-    };
-    let name = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).value_parser(value_parser!(OsString)).help(help)
-    };
-    let time = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name("SECONDS").value_parser(seconds).help(help)
-    };
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
+    let text = |name, value, help| option(name, value, help).value_parser(NonEmptyStringValueParser::new());
+    let name = |name, value, help| option(name, value, help).value_parser(value_parser!(OsString));
+    let time = |name, help| option(name, "SECONDS", help).value_parser(seconds);
     Command::new("import").args([
-        Arg::new("trace")
-            .value_name("TRACE")
+        operand("trace", "TRACE", "The trace, which may be compressed with gzip; - is standard input")
             .default_value(STDIN)
             .hide_default_value(true)
             .value_parser(value_parser!(OsString))
-            .value_hint(ValueHint::FilePath)
-            .help("The trace, which may be compressed with gzip; - is standard input"),
+            .value_hint(ValueHint::FilePath),
         file("output", "Write the log to FILE instead of standard output; files of the replay are then in FILE.files").short('o'),
         file("job", "Also write a job file that replays the log").requires("output"),
-        Arg::new("format")
-            .long("format")
-            .value_name("NAME")
+        option("format", "NAME", "The format of the trace")
             .value_parser(PossibleValuesParser::new(TraceFormat::ALL.map(|(_, word, _)| word)))
-            .hide_possible_values(true)
-            .help("The format of the trace"),
+            .hide_possible_values(true),
         text("blkparse-form", "FORM", "The format given to blkparse with -f"),
-        Arg::new("event")
-            .long("event")
-            .value_name("LETTER")
+        option("event", "LETTER", "The blkparse event that counts as an I/O: Q (queued), D (issued) or C (completed) [default: the first of these that occurs]")
             .value_parser(["Q", "D", "C"])
-            .hide_possible_values(true)
-            .help("The blkparse event that counts as an I/O: Q (queued), D (issued) or C (completed) [default: the first of these that occurs]"),
+            .hide_possible_values(true),
         text("file", "PATTERN", "Only I/Os of these files or devices; * and ? are wildcards; may be repeated")
             .visible_alias("device")
             .action(ArgAction::Append),
         text("exclude", "PATTERN", "No I/Os of these files or devices; may be repeated").action(ArgAction::Append),
-        Arg::new("pid")
-            .long("pid")
-            .value_name("NUMBERS")
+        option("pid", "NUMBERS", "Only I/Os of these process IDs, separated by commas")
             .value_delimiter(',')
-            .value_parser(value_parser!(u32))
-            .help("Only I/Os of these process IDs, separated by commas"),
-        Arg::new("only")
-            .long("only")
-            .value_name("KINDS")
+            .value_parser(value_parser!(u32)),
+        option("only", "KINDS", "Only these kinds of I/O, separated by commas: read, write, trim, sync")
             .value_delimiter(',')
             .value_parser(PossibleValuesParser::new(SelectedIo::ALL.map(|(word, _)| word)))
-            .hide_possible_values(true)
-            .help("Only these kinds of I/O, separated by commas: read, write, trim, sync"),
+            .hide_possible_values(true),
         time("from", "Begin this long after the first I/O"),
         time("until", "End this long after the first I/O"),
-        Arg::new("limit")
-            .long("limit")
-            .value_name("NUMBER")
-            .value_parser(value_parser!(u64).range(1..))
-            .help("End after this many I/Os"),
+        option("limit", "NUMBER", "End after this many I/Os").value_parser(value_parser!(u64).range(1..)),
         name("target", "FILE", "Send all I/Os to this file or device").conflicts_with_all(["rename", "keep-paths", "directory"]),
         name("rename", "OLD=NEW", "Send I/Os of the file or device OLD to NEW; may be repeated").action(ArgAction::Append),
         name("directory", "DIR", "Replay to files in this directory [default: FILE.files with -o FILE, otherwise import.files]").conflicts_with("keep-paths"),
         flag("keep-paths", "Use the files of the trace; the replay overwrites them"),
         flag("keep-times", "Keep the times of the trace, instead of counting from its first I/O"),
-        Arg::new("window")
-            .long("window")
-            .value_name("NUMBER")
+        option("window", "NUMBER", "Sort I/Os by time within a window of this many I/Os")
             .default_value(DEFAULT_WINDOW)
-            .value_parser(value_parser!(u32).range(0..=16_777_216))
-            .help("Sort I/Os by time within a window of this many I/Os"),
-        Arg::new("bad-lines")
-            .long("bad-lines")
-            .value_name("PERCENT")
+            .value_parser(value_parser!(u32).range(0..=16_777_216)),
+        option("bad-lines", "PERCENT", "Fail if more than this percentage of the lines do not fit the format")
             .default_value("10")
-            .value_parser(percent)
-            .help("Fail if more than this percentage of the lines do not fit the format"),
+            .value_parser(percent),
         flag("quiet", "Do not print the summary").short('q'),
     ])
 }
@@ -108,21 +75,16 @@ pub fn command() -> Command {
 fn seconds(text: &str) -> Result<u64, String> {
     let value: f64 = text.parse().map_err(|_| "a number of seconds is expected")?;
     // A year is longer than any trace.
-    let valid = (0.0..=3.2e7).contains(&value);
-    if valid {
-        Ok((value * 1e9) as u64)
-    } else {
-        Err("a number of seconds from 0 to 32000000 is expected".to_owned())
-    }
+    let is_valid = (0.0..=3.2e7).contains(&value);
+    is_valid
+        .then_some((value * 1e9) as u64)
+        .ok_or_else(|| "a number of seconds from 0 to 32000000 is expected".to_owned())
 }
 
 fn percent(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "a percentage is expected")?;
-    if (0.0..=100.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err("a percentage from 0 to 100 is expected".to_owned())
-    }
+    let is_valid = (0.0..=100.0).contains(&value);
+    is_valid.then_some(value).ok_or_else(|| "a percentage from 0 to 100 is expected".to_owned())
 }
 
 /// The name that stands for standard output.

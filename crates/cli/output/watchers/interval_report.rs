@@ -52,7 +52,7 @@ impl Intervals {
     /// # Errors
     /// The directory of their file is missing, or the file is a directory.
     pub fn check_path(&self) -> Result<(), Error> {
-        let IntervalsTo::File(name) = &self.to else { return Ok(()) };
+        let Some(name) = self.file() else { return Ok(()) };
         let path = Path::new(name);
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let error = match parent.map(fs::metadata) {
@@ -61,7 +61,7 @@ impl Intervals {
             Some(Ok(parent)) if !parent.is_dir() => io::Error::from_raw_os_error(Errno::ENOTDIR as i32),
             _ => return Ok(()),
         };
-        Err(Error::OpenIntervals { name: name.clone(), error })
+        Err(Error::OpenIntervals { name: name.to_owned(), error })
     }
 }
 
