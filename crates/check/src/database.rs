@@ -7,7 +7,7 @@ use ferrio_job::{
 
 use crate::model::{
     BackPressure, Certainty, CheckedCheckpoints, CheckedDatabase, CheckedDatabaseFiles, DatabaseVolume,
-    IoBound, ReadShare, TransactionIo, Volume,
+    ReadShare, TransactionIo, Volume,
 };
 use crate::section::CheckedSection;
 
@@ -102,7 +102,7 @@ pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
     };
     let certainty = match load.limit {
         Some(_) if is_at_most => Certainty::AtMost,
-        Some(_) if mine.clone().all(|io| io.bytes_bound == IoBound::Exact || io.bytes == 0.0) => {
+        Some(_) if mine.clone().all(|io| io.bytes_bound == Certainty::Exact || io.bytes == 0.0) => {
             Certainty::Exact
         }
         _ => Certainty::About,
@@ -161,12 +161,12 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
     let page = f64::from(database.page);
     let log_bytes = f64::from(database.log.block) * f64::from(database.log.appends);
     let (reads, bound, formula) = match database.reads {
-        PageReads::Count(reads) => (f64::from(reads), IoBound::Exact, "r"),
+        PageReads::Count(reads) => (f64::from(reads), Certainty::Exact, "r"),
         PageReads::Pool { pages, touched } => {
             let data = (database.pages_per_file.saturating_mul(database.data_files.into())).max(1);
             let missing = 1.0 - (pages as f64 / data as f64).min(1.0);
             // Popular pages are more often in the pool than others.
-            let bound = if database.skew.is_some() { IoBound::AtMost } else { IoBound::About };
+            let bound = if database.skew.is_some() { Certainty::AtMost } else { Certainty::About };
             (f64::from(touched) * missing, bound, "pages_used x (1 - buffer_pool/size)")
         }
     };
@@ -175,8 +175,8 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
         ..background(what, ios, bytes, bound, formula)
     };
     let (full, appends) = match database.log.full_pages {
-        true => (IoBound::AtLeast, "l, and a page at its first change after a checkpoint"),
-        false => (IoBound::Exact, "l"),
+        true => (Certainty::AtLeast, "l, and a page at its first change after a checkpoint"),
+        false => (Certainty::Exact, "l"),
     };
     let mut all = vec![
         TransactionIo { reads: true, ..io("page reads", reads, reads * page, bound, formula) },
@@ -190,7 +190,7 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
             group if group > sessions => (sessions, "1/min(g, T)"),
             group => (group, "1/g"),
         };
-        let bound = if together == 1 { IoBound::Exact } else { IoBound::AtLeast };
+        let bound = if together == 1 { Certainty::Exact } else { Certainty::AtLeast };
         all.push(io("log syncs", 1.0 / f64::from(together), 0.0, bound, formula));
     }
     let in_background = match &database.write_back {
@@ -207,7 +207,7 @@ fn background(
     what: &'static str,
     ios: f64,
     bytes: f64,
-    bound: IoBound,
+    bound: Certainty,
     formula: &'static str,
 ) -> TransactionIo {
     TransactionIo { what, ios, bytes, bound, bytes_bound: bound, formula, reads: false, in_session: false }
@@ -220,12 +220,12 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     let batch = f64::from(pages.batch.max(1));
     // Batches are full unless a time or a checkpoint ends them, and a pool merges changes of a waiting page.
     let merges = matches!(database.reads, PageReads::Pool { .. });
-    let written = if merges { IoBound::AtMost } else { IoBound::Exact };
+    let written = if merges { Certainty::AtMost } else { Certainty::Exact };
     let are_full = pages.interval.is_zero() && (pages.batch <= 1 || checkpoints_of(database).is_none());
     let bound = match (are_full, merges) {
         (true, _) => written,
-        (false, false) => IoBound::AtLeast,
-        (false, true) => IoBound::About,
+        (false, false) => Certainty::AtLeast,
+        (false, true) => Certainty::About,
     };
     let syncs = pages.sync != WriteBackSync::None;
     let mut all = Vec::new();
@@ -250,11 +250,11 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
                 "data syncs",
                 changed / batch * touched,
                 0.0,
-                IoBound::About,
+                Certainty::About,
                 "p/b x files of a batch",
             ),
             (false, _) => {
-                background("data syncs", changed, 0.0, IoBound::AtMost, "one for each file and interval")
+                background("data syncs", changed, 0.0, Certainty::AtMost, "one for each file and interval")
             }
         });
     }
@@ -267,7 +267,7 @@ fn tables_io(log_bytes: f64, tables: &TableWriteBack) -> Vec<TransactionIo> {
     let merged = log_bytes * (tables.amplification - 1.0);
     let io = |what, bytes: f64, reads, formula| TransactionIo {
         reads,
-        ..background(what, bytes / block, bytes, IoBound::About, formula)
+        ..background(what, bytes / block, bytes, Certainty::About, formula)
     };
     let mut all = vec![
         io(NEW_TABLES, log_bytes, false, "bytes of the log / block"),
@@ -290,23 +290,23 @@ fn read_share(all: &[TransactionIo]) -> ReadShare {
         if all > 0.0 { reads / all } else { 0.0 }
     };
     let bound = match (bound_of(all, true, |io| io.bound), bound_of(all, false, |io| io.bound)) {
-        _ if moving().all(|io| !io.reads) => IoBound::Exact,
-        (IoBound::Exact, IoBound::Exact) => IoBound::Exact,
-        (IoBound::Exact | IoBound::AtMost, IoBound::Exact | IoBound::AtLeast) => IoBound::AtMost,
-        (IoBound::Exact | IoBound::AtLeast, IoBound::Exact | IoBound::AtMost) => IoBound::AtLeast,
-        _ => IoBound::About,
+        _ if moving().all(|io| !io.reads) => Certainty::Exact,
+        (Certainty::Exact, Certainty::Exact) => Certainty::Exact,
+        (Certainty::Exact | Certainty::AtMost, Certainty::Exact | Certainty::AtLeast) => Certainty::AtMost,
+        (Certainty::Exact | Certainty::AtLeast, Certainty::Exact | Certainty::AtMost) => Certainty::AtLeast,
+        _ => Certainty::About,
     };
     ReadShare { ios: share(|io| io.ios), bytes: share(|io| io.bytes), bound }
 }
 
 /// The certainty of reads, or of writes.
-fn bound_of(all: &[TransactionIo], reads: bool, bound: fn(&TransactionIo) -> IoBound) -> IoBound {
+fn bound_of(all: &[TransactionIo], reads: bool, bound: fn(&TransactionIo) -> Certainty) -> Certainty {
     let moving = all.iter().filter(|io| io.reads == reads && io.bytes > 0.0);
-    moving.map(bound).fold(IoBound::Exact, |sum, bound| match (sum, bound) {
-        (IoBound::Exact, bound) => bound,
-        (sum, IoBound::Exact) => sum,
+    moving.map(bound).fold(Certainty::Exact, |sum, bound| match (sum, bound) {
+        (Certainty::Exact, bound) => bound,
+        (sum, Certainty::Exact) => sum,
         (sum, bound) if sum == bound => sum,
-        _ => IoBound::About,
+        _ => Certainty::About,
     })
 }
 

@@ -39,13 +39,7 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<EndTrigge
     let is_covered = |note: &Diagnostic| report.risks.iter().any(|risk| risk.code == note.code);
     let notes = plan.diagnostics.iter().filter(|note| !is_covered(note));
     report.notes = notes.map(|note| note.message.clone()).collect();
-    report.status = if report.has_errors() {
-        CheckStatus::Errors
-    } else if report.has_warnings() {
-        CheckStatus::Warnings
-    } else {
-        CheckStatus::Clean
-    };
+    report.status = report.verdict();
     report
 }
 

@@ -48,16 +48,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether a run would not start, or a job would fail at once.
-    #[must_use]
-    pub fn has_errors(&self) -> bool {
-        !self.errors.is_empty() || self.risks.iter().any(|risk| risk.severity == RiskSeverity::Error)
-    }
-
-    /// Whether any risk is a warning.
-    #[must_use]
-    pub fn has_warnings(&self) -> bool {
-        self.risks.iter().any(|risk| risk.severity == RiskSeverity::Warning)
+    /// The verdict that errors and risks lead to.
+    pub(crate) fn verdict(&self) -> CheckStatus {
+        match self.risks.iter().map(|risk| risk.severity).min() {
+            _ if !self.errors.is_empty() => CheckStatus::Errors,
+            Some(RiskSeverity::Error) => CheckStatus::Errors,
+            Some(RiskSeverity::Warning) => CheckStatus::Warnings,
+            Some(RiskSeverity::Info) | None => CheckStatus::Clean,
+        }
     }
 }
 
@@ -152,6 +150,16 @@ impl Certainty {
                 Certainty::About
             }
             (one, other) => one.max(other),
+        }
+    }
+
+    /// The words before a figure of this certainty.
+    pub(crate) const fn hedge(self) -> &'static str {
+        match self {
+            Certainty::Exact | Certainty::Unknown => "",
+            Certainty::About => "about ",
+            Certainty::AtMost => "at most ",
+            Certainty::AtLeast => "at least ",
         }
     }
 }

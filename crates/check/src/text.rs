@@ -131,12 +131,7 @@ fn span(span: &TimeSpan) -> String {
 
 /// `reads about 3GiB, writes about 1GiB`, `reads and writes`; nothing without volume.
 pub(crate) fn moves(volume: &Volume) -> Option<String> {
-    let hedge = match volume.certainty {
-        Certainty::Exact | Certainty::Unknown => "",
-        Certainty::About => "about ",
-        Certainty::AtMost => "at most ",
-        Certainty::AtLeast => "at least ",
-    };
+    let hedge = volume.certainty.hedge();
     let all = [
         ("reads", volume.read),
         ("writes", volume.write),

@@ -1,4 +1,4 @@
-use crate::model::{Certainty, CheckedDatabase, CheckedJob, IoBound, Report};
+use crate::model::{Certainty, CheckedDatabase, CheckedJob, Report};
 use ferrio_plan::testing::{jobs_of, plan_of_jobs};
 
 use crate::testing::facts;
@@ -52,7 +52,7 @@ fn batches_divide_the_double_writes() {
     let innodb = database("innodb", "page_reads=6\nwrite_back_batch=64\ngroup_commit=8\n");
     let all = ios(&innodb);
     assert_eq!(all[2], ("log syncs", 1.0 / 8.0, 0.0));
-    assert_eq!(innodb.per_transaction[2].bound, IoBound::AtLeast);
+    assert_eq!(innodb.per_transaction[2].bound, Certainty::AtLeast);
     assert_eq!(all[3], ("double writes", 1.0 / 64.0, 16384.0));
     assert_eq!(all[6], ("data syncs", 1.0 / 64.0, 0.0));
     assert!((innodb.read_share.ios - 0.748).abs() < 0.001, "{}", innodb.read_share.ios);
@@ -64,11 +64,11 @@ fn no_more_transactions_share_a_sync_than_there_are_sessions() {
         let all = database("innodb", options).per_transaction;
         all.iter().find(|io| io.what == "log syncs").map(|io| (io.ios, io.bound, io.formula))
     };
-    let want = |syncs, formula| Some((syncs, IoBound::AtLeast, formula));
+    let want = |syncs, formula| Some((syncs, Certainty::AtLeast, formula));
     assert_eq!(syncs("numjobs=8\ngroup_commit=64\n"), want(0.125, "1/min(g, T)"));
     assert_eq!(syncs("numjobs=8\ngroup_commit=4\n"), want(0.25, "1/g"));
     assert_eq!(syncs("numjobs=8\ngroup_commit=0\n"), want(0.125, "1/T, all that wait share a sync"));
-    assert_eq!(syncs("numjobs=1\ngroup_commit=64\n"), Some((1.0, IoBound::Exact, "1/min(g, T)")));
+    assert_eq!(syncs("numjobs=1\ngroup_commit=64\n"), Some((1.0, Certainty::Exact, "1/min(g, T)")));
     assert_eq!(syncs("commit_sync=dsync\n"), None);
     assert_eq!(syncs("commit_sync=none\n"), None);
 }
@@ -76,13 +76,13 @@ fn no_more_transactions_share_a_sync_than_there_are_sessions() {
 #[test]
 fn whole_pages_in_the_log_make_the_shares_bounds() {
     let postgres = database("postgres", "");
-    assert_eq!(postgres.read_share.bound, IoBound::AtMost);
+    assert_eq!(postgres.read_share.bound, Certainty::AtMost);
     let bounds = (postgres.volume.read_bound, postgres.volume.write_bound);
-    assert_eq!(bounds, (IoBound::Exact, IoBound::AtLeast));
+    assert_eq!(bounds, (Certainty::Exact, Certainty::AtLeast));
     // At most, each changed page is in the log.
     let sessions = jobs("postgres", "transactions=100\n").remove(0).volume;
     assert_eq!((sessions.write, sessions.certainty), (Some(100 * 2 * 8192), Certainty::AtMost));
-    assert_eq!(database("postgres", "full_page_writes=0\n").read_share.bound, IoBound::Exact);
+    assert_eq!(database("postgres", "full_page_writes=0\n").read_share.bound, Certainty::Exact);
 }
 
 #[test]
@@ -139,25 +139,28 @@ fn a_pool_leaves_the_share_of_pages_that_it_lacks() {
         let innodb = database("innodb", options);
         (innodb.per_transaction[0].ios, innodb.per_transaction[0].bound)
     };
-    assert_eq!(reads("buffer_pool=16m\npages_used=20\n"), (15.0, IoBound::About));
-    assert_eq!(reads("buffer_pool=16m\npages_used=20\nrandom_distribution=zipf\n"), (15.0, IoBound::AtMost));
+    assert_eq!(reads("buffer_pool=16m\npages_used=20\n"), (15.0, Certainty::About));
+    assert_eq!(
+        reads("buffer_pool=16m\npages_used=20\nrandom_distribution=zipf\n"),
+        (15.0, Certainty::AtMost)
+    );
     // The pool merges changes.
     let writes = |options: &str| {
         let all = database("innodb", options).per_transaction;
         let of = |what| all.iter().find(|io| io.what == what).map(|io| (io.ios, io.bound));
         (of("page writes"), of("double writes"))
     };
-    let (at_most, about) = (Some((1.0, IoBound::AtMost)), Some((1.0, IoBound::About)));
+    let (at_most, about) = (Some((1.0, Certainty::AtMost)), Some((1.0, Certainty::About)));
     assert_eq!(writes("buffer_pool=16m\n"), (at_most, at_most));
     assert_eq!(writes("buffer_pool=16m\nwrite_back_interval=1s\n"), (at_most, about));
-    let exact = Some((1.0, IoBound::Exact));
+    let exact = Some((1.0, Certainty::Exact));
     assert_eq!(writes(""), (exact, exact));
     // A checkpoint ends a batch, which changes the number of writes and no byte.
     let half = |bound| Some((0.5, bound));
-    assert_eq!(writes("write_back_batch=2\n"), (exact, half(IoBound::AtLeast)));
-    assert_eq!(writes("write_back_batch=2\ncheckpoint_log=0\n"), (exact, half(IoBound::Exact)));
+    assert_eq!(writes("write_back_batch=2\n"), (exact, half(Certainty::AtLeast)));
+    assert_eq!(writes("write_back_batch=2\ncheckpoint_log=0\n"), (exact, half(Certainty::Exact)));
     let volume = database("innodb", "write_back_batch=2\ntransactions=10\n").volume;
-    assert_eq!(volume.write_bound, IoBound::Exact);
+    assert_eq!(volume.write_bound, Certainty::Exact);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Certainty;
+
 /// A database whose sessions are the instances of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckedDatabase {
@@ -58,9 +60,9 @@ pub struct TransactionIo {
     /// Mean bytes per transaction; 0 for syncs.
     pub bytes: f64,
     /// The certainty of the number: `exact`, `about`, `at-least` or `at-most`.
-    pub bound: IoBound,
+    pub bound: Certainty,
     /// The certainty of the bytes.
-    pub bytes_bound: IoBound,
+    pub bytes_bound: Certainty,
     /// The formula of the number: `r` page reads, `l` log appends, `g` transactions of a sync, `T` sessions, `p` changed pages, `b` pages
     /// of a batch, and so on.
     pub formula: &'static str,
@@ -72,20 +74,6 @@ pub struct TransactionIo {
     pub in_session: bool,
 }
 
-/// The certainty of a mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IoBound {
-    /// Exact.
-    Exact,
-    /// Depends on chance.
-    About,
-    /// More is possible.
-    AtLeast,
-    /// Less is possible.
-    AtMost,
-}
-
 /// Shares of reads, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReadShare {
@@ -94,7 +82,7 @@ pub struct ReadShare {
     /// Share of bytes.
     pub bytes: f64,
     /// The certainty of both.
-    pub bound: IoBound,
+    pub bound: Certainty,
 }
 
 /// The limits at which transactions wait for the write-back.
@@ -129,9 +117,9 @@ pub struct DatabaseVolume {
     /// Bytes read.
     pub read: u64,
     /// The certainty of the bytes read.
-    pub read_bound: IoBound,
+    pub read_bound: Certainty,
     /// Bytes written.
     pub write: u64,
     /// The certainty of the bytes written: `at-least` with whole pages in the log.
-    pub write_bound: IoBound,
+    pub write_bound: Certainty,
 }

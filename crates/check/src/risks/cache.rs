@@ -93,11 +93,9 @@ fn sparse_reads(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<O
         bytes(size),
         bytes(allocated)
     );
-    Some(Observation::new(
-        message,
-        "holes are not read from the device: remove the file, and the run creates it filled with data",
-        &[Opt::Filename],
-    ))
+    let advice =
+        "holes are not read from the device: remove the file, and the run creates it filled with data";
+    Some(Observation::new(message, advice, &[Opt::Filename]))
 }
 
 /// Blocks of zeros may take less space than their size.

@@ -43,11 +43,8 @@ fn write_to_device(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Optio
     let (_, file) = devices.next()?;
     let device = device(run, file);
     let message = format!("{} {}", describe_action(section), describe_file(file, device));
-    Some(Observation::new(
-        message,
-        "any data on it will be lost: make sure that it is the device you mean",
-        &[Opt::Filename],
-    ))
+    let advice = "any data on it will be lost: make sure that it is the device you mean";
+    Some(Observation::new(message, advice, &[Opt::Filename]))
 }
 
 /// The job covers a large device without a time limit.
@@ -87,11 +84,8 @@ fn overwrite_existing(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Opti
     })?;
     let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
     let message = format!("overwrites {} of the existing file {}", bytes(part), file.path.display());
-    Some(Observation::new(
-        message,
-        "expected if an earlier run created it; otherwise name another file",
-        &[Opt::Filename],
-    ))
+    let advice = "expected if an earlier run created it; otherwise name another file";
+    Some(Observation::new(message, advice, &[Opt::Filename]))
 }
 
 /// An existing file is too short: layout removes it and creates a new one.
@@ -106,11 +100,8 @@ fn replace_existing(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option
         file.path.display(),
         bytes(file.found.unwrap_or(0))
     );
-    Some(Observation::new(
-        message,
-        "name another file, or use a size that fits this one",
-        &[Opt::Filename, Opt::Size, Opt::Filesize],
-    ))
+    let advice = "name another file, or use a size that fits this one";
+    Some(Observation::new(message, advice, &[Opt::Filename, Opt::Size, Opt::Filesize]))
 }
 
 /// `unlink` removes files that existed before the run.

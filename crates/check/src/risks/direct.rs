@@ -67,11 +67,8 @@ fn direct_partial_block(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> 
         (!file.size.is_multiple_of(align)).then_some((file, align))
     })?;
     let message = format!("direct=1 with size {}, which is not a multiple of {align}", file.size);
-    Some(Observation::new(
-        message,
-        "the remainder at the end is not used: round the size",
-        &[Opt::Size, Opt::Filesize],
-    ))
+    let advice = "the remainder at the end is not used: round the size";
+    Some(Observation::new(message, advice, &[Opt::Size, Opt::Filesize]))
 }
 
 /// The data is in memory, direct or not.

@@ -8,8 +8,8 @@ use ferrio_jobfile::Opt;
 use ferrio_machine::IoUringSysctl;
 
 use super::paths::nothing_is_made;
-use super::{Info, Observation, RiskContext, RiskRule, Run, Section, Warning};
-use crate::section::{CheckedSection, JobWork, is_stored, phases_of};
+use super::{Info, Observation, Phase, RiskContext, RiskRule, Section, Warning};
+use crate::section::{CheckedSection, JobWork, is_stored};
 
 pub(super) const RULES: &[RiskRule] = &[
     ("io-uring-forbidden", Warning, Section(io_uring_forbidden)),
@@ -20,9 +20,9 @@ pub(super) const RULES: &[RiskRule] = &[
     ("libaio-buffered", Warning, Section(libaio_buffered)),
     ("sync-without-file", Info, Section(sync_without_file)),
     ("fsync-with-queue", Info, Section(fsync_with_queue)),
-    ("polling-without-cpus", Warning, Run(polling_without_cpus)),
+    ("polling-without-cpus", Warning, Phase(polling_without_cpus)),
     ("reports-one-by-one", Info, Section(reports_one_by_one)),
-    ("more-jobs-than-cpus", Info, Run(more_jobs_than_cpus)),
+    ("more-jobs-than-cpus", Info, Phase(more_jobs_than_cpus)),
 ];
 
 /// Number of clones from which a single report is easier to read than one per clone.
@@ -49,11 +49,8 @@ fn iodepth_sync_engine(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Opt
     (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
         let message =
             format!("iodepth above 1 with ioengine={}, which keeps one I/O in flight", spec.engine.word());
-        Observation::new(
-            message,
-            "use io_uring or libaio for a queue, or numjobs for more I/Os at the same time",
-            &[Opt::Iodepth],
-        )
+        let advice = "use io_uring or libaio for a queue, or numjobs for more I/Os at the same time";
+        Observation::new(message, advice, &[Opt::Iodepth])
     })
 }
 
@@ -97,9 +94,10 @@ fn sync_without_file(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Optio
     let spec = section.spec();
     (!spec.engine.uses_files() && !spec.engine.keeps_data_itself() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.word());
+        let advice = "remove fsync and similar options, or use an engine with files";
         Observation::new(
             message,
-            "remove fsync and similar options, or use an engine with files",
+            advice,
             &[Opt::Fsync, Opt::Fdatasync, Opt::EndFsync, Opt::FsyncOnClose, Opt::Sync],
         )
     })
@@ -112,38 +110,27 @@ fn fsync_with_queue(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option
     let queues = spec.does(Direction::Write) && !spec.is_sync() && spec.depth.iodepth > 1;
     (syncs && queues && !spec.engine.is_diskless()).then(|| {
         let message = "fsync with iodepth above 1 covers only the writes completed before it";
-        Observation::new(
-            message,
-            "use iodepth=1 to measure writes that are each durable before the next",
-            &[Opt::Fsync, Opt::Fdatasync],
-        )
+        let advice = "use iodepth=1 to measure writes that are each durable before the next";
+        Observation::new(message, advice, &[Opt::Fsync, Opt::Fdatasync])
     })
 }
 
 /// Each polling thread of the kernel takes a CPU in addition to that of its job.
-fn polling_without_cpus(run: &RiskContext<'_>) -> Vec<Observation> {
+fn polling_without_cpus(run: &RiskContext<'_>, phase: &[CheckedSection<'_>]) -> Option<Observation> {
     let cpus = run.facts.machine.cpus;
     let polls = |spec: &JobSpec| {
         spec.engine == EngineKind::IoUring && spec.engine_options.ring.sqthread_poll && spec.works()
     };
-    let phases = phases_of(run.sections);
-    let short = phases.filter_map(|phase| {
-        let polling: Vec<_> = phase.iter().filter(|section| polls(section.spec())).collect();
-        let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
-        (jobs > 0 && jobs.saturating_mul(2) > cpus).then(|| {
-            let message = format!(
-                "sqthread_poll: {} and as many polling threads on {cpus} CPUs",
-                counted(jobs as u64, "job")
-            );
-            Observation::new(
-                message,
-                "each keeps a CPU busy, so they wait for each other: use fewer jobs, or remove sqthread_poll",
-                &[Opt::SqthreadPollIoUring, Opt::Numjobs],
-            )
+    let polling: Vec<_> = phase.iter().filter(|section| polls(section.spec())).collect();
+    let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
+    (jobs > 0 && jobs.saturating_mul(2) > cpus).then(|| {
+        let jobs = counted(jobs as u64, "job");
+        let message = format!("sqthread_poll: {jobs} and as many polling threads on {cpus} CPUs");
+        let advice =
+            "each keeps a CPU busy, so they wait for each other: use fewer jobs, or remove sqthread_poll";
+        Observation::new(message, advice, &[Opt::SqthreadPollIoUring, Opt::Numjobs])
             .sections(polling.iter().map(|section| section.index).collect())
-        })
-    });
-    short.collect()
+    })
 }
 
 /// Many clones, with a report for each.
@@ -156,26 +143,21 @@ fn reports_one_by_one(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Opti
 }
 
 /// More jobs than CPUs at the same time, none limited by a rate or asleep until the device is done.
-fn more_jobs_than_cpus(run: &RiskContext<'_>) -> Vec<Observation> {
+fn more_jobs_than_cpus(run: &RiskContext<'_>, phase: &[CheckedSection<'_>]) -> Option<Observation> {
     let cpus = run.facts.machine.cpus;
-    let phases = phases_of(run.sections);
-    let crowded = phases.filter_map(|phase| {
-        let busy =
-            |section: &&CheckedSection<'_>| section.waits_for.is_none() && may_keep_cpu_busy(section.spec());
-        let busy: Vec<_> = phase.iter().filter(busy).collect();
-        let jobs: usize =
-            busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
-        (jobs > cpus).then(|| {
-            let message = format!("{jobs} jobs run at the same time on {cpus} CPUs");
-            let advice = match busy.iter().all(|section| section.spec().events.is_some()) {
-                true => "latencies include the wait for a busy CPU: use fewer sessions (`numjobs`)",
-                false => "latencies include the wait for a busy CPU: use fewer jobs with a deeper queue",
-            };
-            Observation::new(message, advice, &[Opt::Numjobs])
-                .sections(busy.iter().map(|section| section.index).collect())
-        })
-    });
-    crowded.collect()
+    let is_busy =
+        |section: &&CheckedSection<'_>| section.waits_for.is_none() && may_keep_cpu_busy(section.spec());
+    let busy: Vec<_> = phase.iter().filter(is_busy).collect();
+    let jobs: usize = busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
+    (jobs > cpus).then(|| {
+        let message = format!("{jobs} jobs run at the same time on {cpus} CPUs");
+        let advice = match busy.iter().all(|section| section.spec().events.is_some()) {
+            true => "latencies include the wait for a busy CPU: use fewer sessions (`numjobs`)",
+            false => "latencies include the wait for a busy CPU: use fewer jobs with a deeper queue",
+        };
+        Observation::new(message, advice, &[Opt::Numjobs])
+            .sections(busy.iter().map(|section| section.index).collect())
+    })
 }
 
 /// A synchronous direct job sleeps most of the time, unless the CPU itself does the I/O; all others may keep a CPU busy.

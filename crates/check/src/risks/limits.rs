@@ -3,13 +3,13 @@
 use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Info, Observation, RiskContext, RiskRule, Run, Section, Warning};
-use crate::section::{CheckedSection, JobWork, phases_of};
+use super::{Info, Observation, Phase, RiskContext, RiskRule, Section, Warning};
+use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 
 pub(super) const RULES: &[RiskRule] = &[
     ("open-files-limit", Warning, Section(open_files_limit)),
-    ("memory-short", Warning, Run(memory_short)),
+    ("memory-short", Warning, Phase(memory_short)),
     ("locked-memory-limit", Warning, Section(locked_memory_limit)),
     ("random-map-memory", Info, Section(random_map_memory)),
 ];
@@ -32,35 +32,28 @@ fn open_files_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Opti
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
         let message = format!("{files} files open at the same time, but the limit is {most}");
-        Observation::new(
-            message,
-            "raise the limit (ulimit -n), or keep fewer files open (openfiles)",
-            &[Opt::Nrfiles, Opt::Filename, Opt::Openfiles],
-        )
+        let advice = "raise the limit (ulimit -n), or keep fewer files open (openfiles)";
+        Observation::new(message, advice, &[Opt::Nrfiles, Opt::Filename, Opt::Openfiles])
     })
 }
 
 /// Buffers and maps of all jobs of a phase exceed the available memory.
-fn memory_short(run: &RiskContext<'_>) -> Vec<Observation> {
+fn memory_short(run: &RiskContext<'_>, phase: &[CheckedSection<'_>]) -> Option<Observation> {
     let available = run.facts.machine.memory_available_bytes;
-    let phases = phases_of(run.sections);
-    let short = phases.filter_map(|phase| {
-        let jobs = || phase.iter().flat_map(CheckedSection::running);
-        let buffers = jobs().map(buffers).fold(0, u64::saturating_add);
-        let maps = jobs().map(maps).fold(0, u64::saturating_add);
-        let needed = buffers.saturating_add(maps);
-        (needed > available).then(|| {
-            let message = format!(
-                "I/O buffers of {} and random maps of {} at the same time, but only {} of memory is available",
-                bytes(buffers),
-                bytes(maps),
-                bytes(available)
-            );
-            Observation::new(message, "use a smaller iodepth, bs or numjobs, or norandommap", &[Opt::Iodepth, Opt::Bs, Opt::Bsrange, Opt::Numjobs])
-                .sections(phase.iter().map(|section| section.index).collect())
-        })
-    });
-    short.collect()
+    let jobs = || phase.iter().flat_map(CheckedSection::running);
+    let buffers = jobs().map(buffers).fold(0, u64::saturating_add);
+    let maps = jobs().map(maps).fold(0, u64::saturating_add);
+    (buffers.saturating_add(maps) > available).then(|| {
+        let message = format!(
+            "I/O buffers of {} and random maps of {} at the same time, but only {} of memory is available",
+            bytes(buffers),
+            bytes(maps),
+            bytes(available)
+        );
+        let advice = "use a smaller iodepth, bs or numjobs, or norandommap";
+        Observation::new(message, advice, &[Opt::Iodepth, Opt::Bs, Opt::Bsrange, Opt::Numjobs])
+            .sections(phase.iter().map(|section| section.index).collect())
+    })
 }
 
 /// io_uring's registered buffers are locked memory.
@@ -72,11 +65,8 @@ fn locked_memory_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> O
     (registers && locked > most).then(|| {
         let message =
             format!("fixedbufs locks {} of memory, but the limit is {}", bytes(locked), bytes(most));
-        Observation::new(
-            message,
-            "raise the limit (ulimit -l), or use a smaller iodepth or bs",
-            &[Opt::Fixedbufs],
-        )
+        let advice = "raise the limit (ulimit -l), or use a smaller iodepth or bs";
+        Observation::new(message, advice, &[Opt::Fixedbufs])
     })
 }
 
@@ -85,11 +75,8 @@ fn random_map_memory(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Optio
     let all = section.running().map(maps).fold(0, u64::saturating_add);
     (all > LARGE_MAP).then(|| {
         let message = format!("random maps take {} of memory", bytes(all));
-        Observation::new(
-            message,
-            "random_generator=permute needs no map; neither does norandommap, but the latter may repeat blocks",
-            &[Opt::Size, Opt::Bs],
-        )
+        let advice = "random_generator=permute needs no map; neither does norandommap, but the latter may repeat blocks";
+        Observation::new(message, advice, &[Opt::Size, Opt::Bs])
     })
 }
 

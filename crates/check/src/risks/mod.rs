@@ -1,6 +1,6 @@
 //! Risks of a run: one function per risk, one file per family, one table of rules per file.
 //!
-//! A rule looks at one section or at the whole run and returns what it observes. Scripts rely on the codes: they do not change.
+//! A rule looks at one section, at a phase or at the whole run and returns what it observes. Scripts rely on the codes: they do not change.
 
 mod cache;
 mod data_loss;
@@ -24,8 +24,8 @@ use ferrio_jobfile::{JobSet, Opt, Sources};
 use crate::facts::Facts;
 use crate::model::RiskSeverity::{self, Info, Warning};
 use crate::model::{CheckedJob, CheckedOrigin, Report, Risk};
-use crate::section::{CheckedSection, is_stored};
-use RuleScope::{Run, Section};
+use crate::section::{CheckedSection, is_stored, phases_of};
+use RuleScope::{Phase, Run, Section};
 
 /// The material of the rules.
 pub(crate) struct RiskContext<'a> {
@@ -80,6 +80,8 @@ type RiskRule = (&'static str, RiskSeverity, RuleScope);
 enum RuleScope {
     /// One section at a time.
     Section(fn(&RiskContext<'_>, &CheckedSection<'_>) -> Option<Observation>),
+    /// The sections of one phase, which run together.
+    Phase(fn(&RiskContext<'_>, &[CheckedSection<'_>]) -> Option<Observation>),
     /// The whole run.
     Run(fn(&RiskContext<'_>) -> Vec<Observation>),
 }
@@ -147,6 +149,7 @@ pub(crate) fn find(run: &RiskContext<'_>) -> Vec<Risk> {
                 let look = |section| Some(look(run, section)?.sections(vec![section.index]));
                 run.sections.iter().filter_map(look).collect()
             }
+            Phase(look) => phases_of(run.sections).filter_map(|phase| look(run, phase)).collect(),
             Run(look) => look(run),
         };
         observations.into_iter().for_each(|seen| list.add(run, (code, *severity), seen));
@@ -193,12 +196,6 @@ impl<'a> RiskList<'a> {
     }
 }
 
-fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
-    if !list.contains(&one) {
-        list.push(one);
-    }
-}
-
 fn origin(run: &RiskContext<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Option<CheckedOrigin> {
     let given = blame.iter().find_map(|&opt| section.job.options.given(opt));
     CheckedOrigin::of(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
@@ -232,9 +229,9 @@ fn without_rule(run: &RiskContext<'_>) -> Vec<Risk> {
     let mut risks: Vec<Risk> =
         run.set.warnings.iter().map(|diagnostic| notice(diagnostic, sources)).collect();
     for inert in &run.plan.inert {
-        let mut origins = Vec::new();
+        let mut seen = HashSet::new();
         let spots = inert.origins.iter().filter_map(|origin| CheckedOrigin::of(origin, sources));
-        spots.for_each(|spot| add_once(&mut origins, spot));
+        let origins = spots.filter(|spot| seen.insert(spot.clone())).collect();
         let (jobs, advice) = (inert.jobs.clone(), "remove it".to_owned());
         risks.push(Risk { code, severity, jobs, origins, message: inert.to_string(), advice });
     }

@@ -85,12 +85,8 @@ fn shared_writers(run: &RiskContext<'_>) -> Vec<Observation> {
         overlapping.then(|| {
             let message =
                 format!("{} jobs write to the same part of {}", writers.len(), uses[0].file.path.display());
-            Observation::new(
-                message,
-                "harmless on a device; in a file, jobs may wait for its lock",
-                &[Opt::Numjobs, Opt::Filename],
-            )
-            .sections(sections(&writers))
+            let advice = "harmless on a device; in a file, jobs may wait for its lock";
+            Observation::new(message, advice, &[Opt::Numjobs, Opt::Filename]).sections(sections(&writers))
         })
     })
 }

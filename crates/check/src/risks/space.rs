@@ -147,11 +147,8 @@ fn file_size_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Optio
         bytes(file.end()),
         bytes(most)
     );
-    Some(Observation::new(
-        message,
-        "raise the limit (ulimit -f), or use a smaller size",
-        &[Opt::Size, Opt::Filesize],
-    ))
+    let advice = "raise the limit (ulimit -f), or use a smaller size";
+    Some(Observation::new(message, advice, &[Opt::Size, Opt::Filesize]))
 }
 
 /// A device does not support trims.

@@ -107,11 +107,8 @@ fn runtime_unreached(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Opt
             bytes(bytes_needed.ceil() as u64),
             time(runtime)
         );
-        Observation::new(
-            message,
-            "runtime is only an upper limit: add time_based to run for all of it",
-            &[Opt::Runtime],
-        )
+        let advice = "runtime is only an upper limit: add time_based to run for all of it";
+        Observation::new(message, advice, &[Opt::Runtime])
     })
 }
 
@@ -124,11 +121,8 @@ fn short_run(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observ
         !in_background && spec.works() && spec.engine.moves_data() && runtime > 0.0 && runtime < 1.0;
     too_short.then(|| {
         let message = format!("runs for only {}", time(runtime));
-        Observation::new(
-            message,
-            "figures vary strongly in less than a second: use a runtime of several seconds",
-            &[Opt::Runtime],
-        )
+        let advice = "figures vary strongly in less than a second: use a runtime of several seconds";
+        Observation::new(message, advice, &[Opt::Runtime])
     })
 }
 
@@ -149,11 +143,8 @@ fn few_ios(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observ
     let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
     let all = if spec.clones > 1 { " by all instances" } else { "" };
     let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
-    Some(Observation::new(
-        message,
-        "high percentiles depend on a handful of values: use a larger size, loops, or time_based with runtime",
-        &[Opt::NumberIos, Opt::IoSize, Opt::Size],
-    ))
+    let advice = "high percentiles depend on a handful of values: use a larger size, loops, or time_based with runtime";
+    Some(Observation::new(message, advice, &[Opt::NumberIos, Opt::IoSize, Opt::Size]))
 }
 
 /// The same for a database. Background jobs have no transactions.
@@ -161,11 +152,8 @@ fn few_transactions(job: &CheckedJob) -> Option<Observation> {
     let volume = job.database.as_ref()?.volume;
     (volume.is_expected && volume.transactions < MIN_MEANINGFUL_IOS).then(|| {
         let message = format!("at most {}", counted(volume.transactions, "transaction"));
-        Observation::new(
-            message,
-            "high percentiles depend on a handful of values: run longer or raise `transactions`",
-            &[Opt::Transactions, Opt::TransactionRate, Opt::Runtime],
-        )
+        let advice = "high percentiles depend on a handful of values: run longer or raise `transactions`";
+        Observation::new(message, advice, &[Opt::Transactions, Opt::TransactionRate, Opt::Runtime])
     })
 }
 

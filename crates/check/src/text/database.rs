@@ -2,7 +2,7 @@
 
 use ferrio_job::counted;
 
-use crate::model::{CheckedDatabase, DatabaseVolume, IoBound, TransactionIo};
+use crate::model::{CheckedDatabase, DatabaseVolume, TransactionIo};
 use crate::units::{bytes, time};
 
 /// Lines with their first words.
@@ -40,7 +40,7 @@ fn table(all: &[TransactionIo]) -> Vec<String> {
     let cells: Vec<[String; 4]> = all
         .iter()
         .map(|io| {
-            let (bound, count) = (hedge(io.bound), number(io.ios));
+            let (bound, count) = (io.bound.hedge(), number(io.ios));
             let what = if count == "1" { io.what.trim_end_matches('s') } else { io.what };
             let moved = if io.bytes > 0.0 { bytes(io.bytes.round() as u64) } else { String::new() };
             [format!("{bound}{count}"), what.to_owned(), moved, io.formula.to_owned()]
@@ -50,16 +50,6 @@ fn table(all: &[TransactionIo]) -> Vec<String> {
     let [count, what, moved] = [0, 1, 2].map(width);
     let row = |[a, b, c, d]: &[String; 4]| format!("  {a:>count$}  {b:what$}  {c:>moved$}  {d}");
     cells.iter().map(row).collect()
-}
-
-/// The word before a number that is not exact.
-fn hedge(bound: IoBound) -> &'static str {
-    match bound {
-        IoBound::Exact => "",
-        IoBound::About => "about ",
-        IoBound::AtLeast => "at least ",
-        IoBound::AtMost => "at most ",
-    }
 }
 
 /// Up to three decimals, without zeros at the end.
@@ -75,7 +65,7 @@ fn shares(database: &CheckedDatabase) -> String {
         return "no reads".to_owned();
     }
     let [ios, bytes] = [share.ios, share.bytes].map(|share| share * 100.0);
-    format!("reads are {}{ios:.1}% of I/Os and {bytes:.1}% of bytes", hedge(share.bound))
+    format!("reads are {}{ios:.1}% of I/Os and {bytes:.1}% of bytes", share.bound.hedge())
 }
 
 fn volume(volume: &DatabaseVolume) -> String {
@@ -86,7 +76,7 @@ fn volume(volume: &DatabaseVolume) -> String {
     let moved = [(verb[0], volume.read, volume.read_bound), (verb[1], volume.write, volume.write_bound)];
     let moved = moved.into_iter().filter(|(_, moved, _)| *moved > 0);
     let moved: Vec<_> =
-        moved.map(|(verb, moved, bound)| format!("{verb} {}{}", hedge(bound), bytes(moved))).collect();
+        moved.map(|(verb, moved, bound)| format!("{verb} {}{}", bound.hedge(), bytes(moved))).collect();
     if moved.is_empty() {
         format!("{transactions} {} nothing", verb[1])
     } else {
