@@ -15,7 +15,7 @@ use ferrio_workload::{LayoutContent, SEEDS};
 use crate::cgroups::Cgroups;
 use crate::control::JobControl;
 use crate::events::EventGroup;
-use crate::file_locks::FileLocks;
+use crate::file_locks::{FileGuard, FileLocks};
 use crate::flow::FlowMember;
 use crate::gate::Gate;
 use crate::memory_limit::MemoryLimit;
@@ -80,6 +80,12 @@ impl Context<'_> {
     /// True if each I/O goes to a log.
     pub(crate) fn logs_every_io(&self) -> bool {
         self.log.is_some() && self.spec.logs.every_io()
+    }
+
+    /// Waits until an I/O to a file may be submitted (`lockfile`). It may while the guard lives.
+    #[inline]
+    pub(crate) fn lock_file(&self, file: u32, reads: bool) -> Option<FileGuard<'_>> {
+        self.locks.as_ref().map(|locks| locks.lock(file, reads))
     }
 
     /// Reports that the job is set up, or never will be.

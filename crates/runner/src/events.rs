@@ -1,11 +1,12 @@
 //! Loads whose work is counted in events: what their jobs share, and what each has measured.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use ferrio_engine::{Op, Request, SharedFiles};
 use ferrio_job::{
-    DatabaseRole, Diagnostic, Direction, EventKind, EventPart, Fileio, JobSpec, Plan, debug_class,
+    DatabaseRole, Diagnostic, Direction, EventKind, EventLoad, EventPart, Fileio, JobSpec, Plan, debug_class,
 };
 use ferrio_results::{EventFailure, EventFigures, JobError};
 use ferrio_stats::{Clock, Recorder};
@@ -40,18 +41,15 @@ pub(crate) struct EventGroup {
 impl EventGroups {
     /// The loads of a plan. `entropy` seeds the choices of those without a seed.
     pub(crate) fn new(plan: &Plan, entropy: u64) -> Self {
-        let mut groups: Vec<(u32, Arc<EventGroup>)> = Vec::new();
-        let mut group_of = |part: &EventPart| {
-            if let Some((_, group)) = groups.iter().find(|(id, _)| *id == part.load.id) {
-                return Arc::clone(group);
-            }
-            let events = Arc::new(SharedEvents::new(&part.load, entropy));
+        let mut groups: HashMap<u32, Arc<EventGroup>> = HashMap::new();
+        let new_group = |load: &Arc<EventLoad>| {
+            let events = Arc::new(SharedEvents::new(load, entropy));
             let jobs = events.database().map_or(0, |database| database.parameters().roles().count());
             let threads = Threads::new(jobs);
-            let group =
-                Arc::new(EventGroup { events, files: OnceLock::new(), began: OnceLock::new(), threads });
-            groups.push((part.load.id, Arc::clone(&group)));
-            group
+            Arc::new(EventGroup { events, files: OnceLock::new(), began: OnceLock::new(), threads })
+        };
+        let mut group_of = |part: &EventPart| {
+            Arc::clone(groups.entry(part.load.id).or_insert_with(|| new_group(&part.load)))
         };
         EventGroups {
             jobs: plan.jobs.iter().map(|job| job.spec.events.as_ref().map(&mut group_of)).collect(),
@@ -76,26 +74,23 @@ impl EventGroups {
         note: &mut dyn FnMut(Diagnostic),
     ) -> Result<(), Failure> {
         let Some(group) = self.jobs.get(job).and_then(Option::as_ref) else { return Ok(()) };
-        let mut notes = Vec::new();
-        let opened = match &spec.events.as_ref().map(|part| &part.load.kind) {
-            Some(EventKind::Fileio(fileio)) => group.files.get_or_init(|| {
-                open::open_shared(spec, fileio).map(Arc::new).map_err(|failure| failure.error)
-            }),
-            Some(EventKind::Database(_)) => group.files.get_or_init(|| {
-                let opened = open::open_files(spec, note);
-                opened
-                    .map(|set| Arc::new(SharedFiles { files: set.files, engines: Mutex::default() }))
-                    .map_err(|failure| {
-                        notes = failure.notes;
-                        failure.error
-                    })
-            }),
-            Some(EventKind::Work(_)) | None => return Ok(()),
-        };
-        match opened {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Failure { error: error.clone(), notes, excusable: false }),
+        if spec.events.as_ref().is_none_or(|part| matches!(part.load.kind, EventKind::Work(_))) {
+            return Ok(());
         }
+        let mut notes = Vec::new();
+        let mut open = || match spec.events.as_ref().map(|part| &part.load.kind) {
+            Some(EventKind::Fileio(fileio)) => open::open_shared(spec, fileio),
+            _ => open::open_files(spec, note).map(|set| set.files),
+        };
+        let opened = group.files.get_or_init(|| match open() {
+            Ok(files) => Ok(Arc::new(SharedFiles { files, engines: Mutex::default() })),
+            Err(failure) => {
+                notes = failure.notes;
+                Err(failure.error)
+            }
+        });
+        let failed = |error: &JobError| Failure { error: error.clone(), notes, excusable: false };
+        opened.as_ref().map(drop).map_err(failed)
     }
 
     /// A job has ended, or will never start; with an error if it `failed`.
@@ -128,35 +123,19 @@ impl EventGroup {
     }
 }
 
-/// Events that a job does at most.
-fn events_of(spec: &JobSpec) -> u64 {
-    let kind = spec.events.as_ref().map(|part| &part.load.kind);
-    match kind {
-        Some(EventKind::Work(work)) => work.events_of_a_job().unwrap_or(u64::MAX),
-        _ => u64::MAX,
-    }
-}
-
-fn fileio_of(spec: &JobSpec) -> Option<&Fileio> {
-    match &spec.events.as_ref()?.load.kind {
-        EventKind::Fileio(fileio) => Some(fileio),
-        EventKind::Work(_) | EventKind::Database(_) => None,
-    }
-}
-
 /// The events of one job.
 #[derive(Debug)]
 pub(crate) struct JobEvents {
-    group: Arc<EventGroup>,
+    pub(crate) group: Arc<EventGroup>,
     recorder: Recorder,
     /// Events that the job may still begin.
     left: u64,
     /// Requests of `fileio`.
-    fileio: Option<FileioPart>,
+    fileio: Option<FileioRules>,
     /// Transactions of a database, or what is done for them in the background.
     database: Option<Box<DatabaseJob>>,
-    /// The job has no events.
-    in_background: bool,
+    /// True for a job that has no events and works for those of others.
+    pub(crate) is_in_background: bool,
     /// Each request is a message (`--debug`).
     is_traced: bool,
     /// Waits for arrivals.
@@ -165,13 +144,11 @@ pub(crate) struct JobEvents {
 
 impl JobEvents {
     pub(crate) fn new(group: Arc<EventGroup>, spec: &JobSpec, clock: Clock) -> Box<Self> {
-        let fileio = fileio_of(spec).map(|fileio| FileioPart {
-            validated: fileio.validate.then_some(fileio.block),
-            end_sync: fileio.sync_at_end.then_some(match fileio.sync_data_only {
-                true => SyncKind::Fdatasync,
-                false => SyncKind::Fsync,
-            }),
-        });
+        let (fileio, left) = match spec.events.as_ref().map(|part| &part.load.kind) {
+            Some(EventKind::Fileio(fileio)) => (Some(FileioRules::new(fileio)), u64::MAX),
+            Some(EventKind::Work(work)) => (None, work.events_of_a_job().unwrap_or(u64::MAX)),
+            Some(EventKind::Database(_)) | None => (None, u64::MAX),
+        };
         let database = spec.events.as_ref().and_then(|part| {
             let (database, role) = part.database()?;
             group.threads.join(part.thread);
@@ -181,9 +158,9 @@ impl JobEvents {
         Box::new(JobEvents {
             group,
             recorder: Recorder::new(),
-            left: events_of(spec),
+            left,
             fileio,
-            in_background: database.as_ref().is_some_and(|&(_, role)| role != DatabaseRole::Session),
+            is_in_background: database.as_ref().is_some_and(|&(_, role)| role != DatabaseRole::Session),
             database: database.map(|(job, _)| job),
             is_traced,
             waiter: Waiter::new(clock),
@@ -195,11 +172,6 @@ impl JobEvents {
         self.validated().is_some()
     }
 
-    /// True if something follows from the end of a data I/O.
-    pub(crate) fn sees_completions(&self) -> bool {
-        self.group.events.sees_completions()
-    }
-
     /// Takes the next event, at `now` (clock ticks). An arrival is in clock ticks too.
     pub(crate) fn admit(&mut self, clock: &Clock, now: u64) -> Admission {
         if self.left == 0 {
@@ -208,10 +180,7 @@ impl JobEvents {
         self.left -= 1;
         let began = self.load_began(now);
         match self.group.events.admit(clock.between(began, now)) {
-            Admission::At(ns) => {
-                let arrival = began.saturating_add(clock.ticks(Duration::from_nanos(ns)));
-                Admission::At(arrival)
-            }
+            Admission::At(ns) => Admission::At(began.saturating_add(clock.ticks(Duration::from_nanos(ns)))),
             admission => admission,
         }
     }
@@ -221,26 +190,11 @@ impl JobEvents {
         *self.group.began.get_or_init(|| now)
     }
 
-    /// No job of the load begins another event.
-    pub(crate) fn end_load(&self) {
-        self.group.end();
-    }
-
-    /// True once no more events begin, although there may be some left.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.group.events.has_ended()
-    }
-
     /// The job has done its last event.
     pub(crate) fn job_ended(&self) {
         if let Some(database) = &self.database {
             self.group.job_ended(database.thread);
         }
-    }
-
-    /// True for a job that has no events and works for those of others.
-    pub(crate) fn is_in_background(&self) -> bool {
-        self.in_background
     }
 
     /// True for a job of a database.
@@ -291,13 +245,11 @@ impl JobEvents {
         }
     }
 
-    /// A block is about to be written.
+    /// Adds checksums to blocks that are about to be written.
     pub(crate) fn before_write(&self, data: &mut [u8], offset: u64) {
         let Some(size) = self.validated() else { return };
-        let mut offset = offset;
-        for block in data.chunks_mut(size) {
-            add_checksum(block, offset);
-            offset += block.len() as u64;
+        for (block, at) in data.chunks_mut(size).zip((offset..).step_by(size)) {
+            add_checksum(block, at);
         }
     }
 
@@ -323,16 +275,14 @@ impl JobEvents {
         }
         self.group.events.completed(direction, file, offset);
         let (Some(size), Some(read)) = (self.validated(), read) else { return Ok(()) };
-        let mut offset = offset;
         // The end of a block that a request is too short for is not there.
-        for block in read.chunks_exact(size) {
-            if let Err(fault) = check_checksum(block, offset) {
+        let mut blocks = read.chunks_exact(size).zip((offset..).step_by(size));
+        blocks.try_for_each(|(block, offset)| {
+            check_checksum(block, offset).map_err(|fault| {
                 let event = EventFailure::Block { file, offset, fault };
-                return Err(Failure::of_event(libc::EILSEQ, "validation", event));
-            }
-            offset += size as u64;
-        }
-        Ok(())
+                Failure::of_event(libc::EILSEQ, "validation", event)
+            })
+        })
     }
 
     /// Why a request ends the test that failed with `errno`, or, if that is 0, moved less than all of its bytes. `None` in a job whose I/Os may.
@@ -365,10 +315,20 @@ impl JobEvents {
     }
 }
 
-/// What a job of `fileio` does beside its requests.
+/// Work of a job of `fileio` besides its requests.
 #[derive(Debug)]
-struct FileioPart {
-    /// Blocks of so many bytes have checksums.
+struct FileioRules {
+    /// Size of blocks with checksums, in bytes.
     validated: Option<u64>,
     end_sync: Option<SyncKind>,
+}
+
+impl FileioRules {
+    fn new(fileio: &Fileio) -> Self {
+        let kind = if fileio.sync_data_only { SyncKind::Fdatasync } else { SyncKind::Fsync };
+        FileioRules {
+            validated: fileio.validate.then_some(fileio.block),
+            end_sync: fileio.sync_at_end.then_some(kind),
+        }
+    }
 }

@@ -25,19 +25,11 @@ pub(crate) enum FileGuard<'a> {
     Alone { _lock: RwLockWriteGuard<'a, ()> },
 }
 
-/// Who shares the lock of a file.
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum Owner {
-    /// All jobs with `thread`.
-    Threads,
-    /// The clones of a section.
-    Section(usize),
-}
-
 impl FileLocks {
     /// The locks of each job of the plan; `None` for a job without.
     pub(crate) fn of(plan: &Plan) -> Vec<Option<Arc<Self>>> {
-        let mut known: HashMap<(Owner, &Path), Arc<RwLock<()>>> = HashMap::new();
+        // By the section whose clones share the lock, `None` for all jobs with `thread`; and by path.
+        let mut known: HashMap<(Option<usize>, &Path), Arc<RwLock<()>>> = HashMap::new();
         let mut of_jobs = vec![None; plan.jobs.len()];
         for (section, jobs) in plan.sections.iter().map(|section| section.jobs.clone()).enumerate() {
             for index in jobs {
@@ -45,13 +37,11 @@ impl FileLocks {
                 if spec.opening.lockfile == Lockfile::None {
                     continue;
                 }
-                let owner = || if spec.thread { Owner::Threads } else { Owner::Section(section) };
-                let lock = |path| Arc::clone(known.entry((owner(), path)).or_default());
+                let owner = (!spec.thread).then_some(section);
+                let lock = |path| Arc::clone(known.entry((owner, path)).or_default());
                 let locks = spec.files.iter().map(|file| file.path.as_path()).map(lock).collect();
-                of_jobs[index] = Some(Arc::new(FileLocks {
-                    locks,
-                    reads_share: spec.opening.lockfile == Lockfile::ReadWrite,
-                }));
+                let reads_share = spec.opening.lockfile == Lockfile::ReadWrite;
+                of_jobs[index] = Some(Arc::new(FileLocks { locks, reads_share }));
             }
         }
         of_jobs

@@ -5,12 +5,13 @@
 //! I/O count: a job joins when it is released and leaves when it has ended. A job that joins late starts with the turns it would have
 //! taken, so that it does not run alone until it has caught up.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use ferrio_job::Plan;
+use ferrio_job::{Flow, Plan};
 
 /// A job that ended still counts for this long. Jobs with equal run times that were not released at the very
 /// same moment then end with the right proportions: no job does I/O alone meanwhile.
@@ -46,14 +47,10 @@ pub(crate) struct FlowMember {
 impl FlowGroups {
     /// The groups of a plan, before any job does I/O.
     pub(crate) fn new(plan: &Plan) -> Self {
-        let mut groups: Vec<(u32, Arc<FlowGroup>)> = Vec::new();
-        let mut member = |flow: ferrio_job::Flow| {
-            let known = groups.iter().find(|(id, _)| *id == flow.id).map(|(_, group)| Arc::clone(group));
-            let group = known.unwrap_or_else(|| {
-                let group = Arc::new(FlowGroup { weights: AtomicU64::new(0), turns: AtomicU64::new(1) });
-                groups.push((flow.id, Arc::clone(&group)));
-                group
-            });
+        let mut groups: HashMap<u32, Arc<FlowGroup>> = HashMap::new();
+        let new_group = || Arc::new(FlowGroup { weights: AtomicU64::new(0), turns: AtomicU64::new(1) });
+        let mut member = |flow: Flow| {
+            let group = Arc::clone(groups.entry(flow.id).or_insert_with(new_group));
             Arc::new(FlowMember::new(group, u64::from(flow.weight)))
         };
         let members = plan.jobs.iter().map(|job| job.spec.flow.map(&mut member)).collect();

@@ -61,7 +61,7 @@ use crate::open::JobFiles;
 pub(crate) struct IoLoop<'a, E> {
     context: &'a Context<'a>,
     spec: &'a JobSpec,
-    engine: E,
+    pub(crate) engine: E,
     files: JobFiles,
     buffers: Buffers,
     workload: Workload,
@@ -120,7 +120,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Work before an I/O: handles due work and held-back requests, and finds a free slot.
     #[inline(always)]
     fn before_next(&mut self) -> Next {
-        if self.meter.now >= self.meter.timing.next_due() {
+        if self.meter.now >= self.meter.timing.next_due {
             let next = self.do_due_work();
             if next != Next::Issue {
                 return next;
@@ -147,7 +147,7 @@ impl<E: Engine> IoLoop<'_, E> {
                     self.after_issue();
                 }
             }
-            // An event ends where it was begun, and what a database waits for is up to its jobs.
+            // An event ends where it was begun, and a database waits in its own jobs.
             Step::EventEnd
             | Step::Commit
             | Step::AwaitWriteBack
@@ -167,8 +167,7 @@ impl<E: Engine> IoLoop<'_, E> {
         true
     }
 
-    /// A step of a job whose I/Os are not done as the workload chooses them, or not at once: behind checks of written blocks, in events,
-    /// under a rate limit, or in zones. False when the pass is over.
+    /// Performs a step that checks of written blocks, events, a rate or zones may delay or change. False when the pass is over.
     #[cold]
     #[inline(never)]
     fn perform_on_terms(&mut self) -> bool {
@@ -208,7 +207,8 @@ impl<E: Engine> IoLoop<'_, E> {
         self.submit(request, io.direction as usize);
     }
 
-    /// Submits a data I/O of a job whose features see it first. It gets numbers: a struct would lie in memory for all jobs.
+    /// Submits a data I/O of a job whose features see it first. Takes scalars: a struct argument would be spilled to the stack in every
+    /// job.
     #[inline(never)]
     fn issue_watched(&mut self, unit: u32, direction: Direction, file: u32, offset: u64, len: u64) {
         let io = Io { direction, file, offset, len };
@@ -224,8 +224,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Ok(priority) => request.priority = priority,
             Err(failure) => return self.fail(failure),
         }
-        let locks = self.context.locks.as_ref();
-        let _lock = locks.map(|locks| locks.lock(file, direction == Direction::Read));
+        let _lock = self.context.lock_file(file, direction == Direction::Read);
         self.submit(request, direction as usize);
     }
 
@@ -276,7 +275,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Some(verification) = &mut self.hooks.verification {
             verification.before_sync(unit, file);
         }
-        let _lock = self.context.locks.as_ref().map(|locks| locks.lock(file, false));
+        let _lock = self.context.lock_file(file, false);
         self.meter.stats.sync.ios += 1;
         self.meter.stamp();
         let start = self.meter.now;

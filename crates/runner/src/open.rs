@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ferrio_engine::{FileSet, OpenFile, SharedFiles};
 use ferrio_job::{
@@ -84,41 +83,37 @@ pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Re
 ///
 /// # Errors
 /// The first file that cannot be opened or made, or is too short.
-pub(crate) fn open_shared(spec: &JobSpec, fileio: &Fileio) -> Result<SharedFiles, Failure> {
+pub(crate) fn open_shared(spec: &JobSpec, fileio: &Fileio) -> Result<Vec<OpenFile>, Failure> {
     raise_limit(spec, spec.files.len());
-    let files: Result<Vec<_>, _> =
-        spec.files.iter().map(|file| open_shared_file(spec, fileio, file)).collect();
-    Ok(SharedFiles { files: files?, engines: Mutex::default() })
+    spec.files.iter().map(|file| open_shared_file(spec, fileio, file)).collect()
 }
 
 fn open_shared_file(spec: &JobSpec, fileio: &Fileio, file: &FileSpec) -> Result<OpenFile, Failure> {
     let path = &file.path;
-    let failed = |e: &io::Error, event: fn(PathBuf, i32) -> EventFailure| {
-        let errno = e.raw_os_error().unwrap_or(libc::EIO);
-        Failure::of_event(errno, format!("open({})", path.display()), event(path.clone(), errno))
+    let failed = |e: &io::Error, creates: bool| {
+        let (path, errno) = (path.clone(), e.raw_os_error().unwrap_or(libc::EIO));
+        let func = format!("open({})", path.display());
+        let event = match creates {
+            true => EventFailure::Create { path, errno },
+            false => EventFailure::Open { path, errno },
+        };
+        Failure::of_event(errno, func, event)
     };
-    if fileio.creates {
-        match fs::remove_file(path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                return Err(failed(&e, |path, errno| EventFailure::Create { path, errno }));
-            }
-            _ => {}
-        }
+    if fileio.creates
+        && let Err(e) = fs::remove_file(path)
+        && e.kind() != io::ErrorKind::NotFound
+    {
+        return Err(failed(&e, true));
     }
     let flags = open_flags(spec, 0) | if fileio.creates { libc::O_CREAT | libc::O_EXCL } else { 0 };
     // Reads too: whoever reads may write later without another open.
     let opened = open_file(path, OFlag::O_RDWR | OFlag::from_bits_retain(flags), 0o600);
-    let opened = opened.map_err(|e| match fileio.creates {
-        true => failed(&e, |path, errno| EventFailure::Create { path, errno }),
-        false => failed(&e, |path, errno| EventFailure::Open { path, errno }),
-    })?;
+    let opened = opened.map_err(|e| failed(&e, fileio.creates))?;
     debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", path.display(), opened.as_raw_fd());
-    let size =
-        opened.metadata().map_err(|e| failed(&e, |path, errno| EventFailure::Open { path, errno }))?.len();
+    let size = opened.metadata().map_err(|e| failed(&e, false))?.len();
     if fileio.creates && spec.engine.maps_files() {
         // A mapping cannot extend a file.
-        set_length(&opened, file.end())
-            .map_err(|e| failed(&e, |path, errno| EventFailure::Create { path, errno }))?;
+        set_length(&opened, file.end()).map_err(|e| failed(&e, true))?;
     } else if !fileio.creates && size < file.end() {
         let event = EventFailure::TooShort { path: path.clone(), size, expected: file.end() };
         return Err(Failure::of_event(libc::EIO, format!("stat({})", path.display()), event));

@@ -42,7 +42,7 @@ impl RateSchedule {
             return None;
         }
         let since = self.clock.ticks(Duration::from_nanos(self.pacer.due_ns(direction)));
-        let due = timing.measuring_since().saturating_add(since);
+        let due = timing.measuring_since.saturating_add(since);
         if due > now {
             return Some(due);
         }

@@ -18,15 +18,17 @@ pub(crate) struct Timing {
     deadline: u64,
     runtime: u64,
     /// When work is due before the next I/O: at a milestone, or 0 for at once.
-    next_due: u64,
+    pub(crate) next_due: u64,
     due_every_io: bool,
     /// Start of the job, end of its ramp, or begin of the window that decides a search.
-    measuring_since: u64,
+    pub(crate) measuring_since: u64,
     /// When the I/O loop (or a final sync) began that runs now; [`IDLE`] outside of it.
     loop_began: u64,
     loop_ticks: u64,
-    usage_before: Usage,
-    restarted_ms: Option<u64>,
+    /// CPU use when measuring began.
+    pub(crate) usage_before: Usage,
+    /// When measuring started again, in ms since 1970.
+    pub(crate) restarted_ms: Option<u64>,
     /// The clock of `restarted_ms`, by its number for clock_gettime.
     start_clock: i32,
 }
@@ -77,12 +79,6 @@ impl Timing {
     #[inline]
     pub(crate) fn next_milestone(&self) -> u64 {
         self.ramp_end.min(self.deadline)
-    }
-
-    /// Ticks from which on work is due before the next I/O.
-    #[inline]
-    pub(crate) fn next_due(&self) -> u64 {
-        self.next_due
     }
 
     /// Work is due before the next I/O.
@@ -151,24 +147,9 @@ impl Timing {
         clock.ns(self.loop_ticks + now.saturating_sub(self.loop_began))
     }
 
-    /// Ticks at which the job started, or its ramp ended.
-    pub(crate) fn measuring_since(&self) -> u64 {
-        self.measuring_since
-    }
-
     /// Time since measuring began, ns: the origin of logs and rate schedules.
     pub(crate) fn measured_ns(&self, clock: &Clock, now: u64) -> u64 {
         clock.between(self.measuring_since, now)
-    }
-
-    /// CPU use when measuring began.
-    pub(crate) fn usage_before(&self) -> Usage {
-        self.usage_before
-    }
-
-    /// When measuring started again, ms since 1970.
-    pub(crate) fn restarted_ms(&self) -> Option<u64> {
-        self.restarted_ms
     }
 }
 
@@ -306,24 +287,24 @@ mod tests {
         let mut timing = Timing::start(1000, &Clock::monotonic(), &spec, Usage::default());
         assert!(timing.in_ramp() && timing.next_milestone() == u64::MAX - 1);
         timing.end_ramp(9000);
-        assert_eq!(timing.next_due(), 9000);
+        assert_eq!(timing.next_due, 9000);
         assert_eq!(timing.reached(9000, Usage::default()), Milestone::RampEnded);
-        assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.next_due()), (false, 9050, 9050));
+        assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.next_due), (false, 9050, 9050));
     }
 
     #[test]
     fn work_is_due_at_milestones_when_called_for_and_if_asked_at_every_io() {
         let (mut timing, _) = timing(100, 50);
-        assert_eq!(timing.next_due(), timing.next_milestone());
+        assert_eq!(timing.next_due, timing.next_milestone());
         timing.set_due_now();
-        assert_eq!(timing.next_due(), 0);
+        assert_eq!(timing.next_due, 0);
         timing.due_work_done();
-        assert_eq!(timing.next_due(), 1100);
+        assert_eq!(timing.next_due, 1100);
         timing.set_due_every_io(true);
         timing.reached(1100, Usage::default());
-        assert_eq!((timing.next_due(), timing.next_milestone()), (0, 1150));
+        assert_eq!((timing.next_due, timing.next_milestone()), (0, 1150));
         timing.set_due_every_io(false);
-        assert_eq!(timing.next_due(), 1150);
+        assert_eq!(timing.next_due, 1150);
     }
 
     #[test]

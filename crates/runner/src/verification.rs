@@ -59,7 +59,8 @@ pub(crate) struct Verification {
     reads_back: bool,
     /// Passes repeat each other, and none of them ends what the one before has begun (`time_based`).
     runs_on: bool,
-    in_phase: bool,
+    /// What the pass wrote is being read back.
+    pub(crate) in_phase: bool,
     checks_reads: bool,
     /// False for engines that store no data: blocks are read back but not compared.
     holds_data: bool,
@@ -75,9 +76,9 @@ pub(crate) struct Verification {
     /// `verify_state_load`: what had been written.
     coverage: Option<Arc<Coverage>>,
     /// A job that reads stops where the state says that no more was written.
-    stops_reads: bool,
+    pub(crate) stops_reads: bool,
     /// Where checking stopped, by the state.
-    stopped: Option<CoverageEnd>,
+    pub(crate) stopped: Option<CoverageEnd>,
     /// `verify_only` has come to the first write that the state does not cover: no later one is checked either.
     leaves_out_no_more: bool,
     /// The verify state is saved after each sync.
@@ -94,8 +95,9 @@ pub(crate) struct Verification {
     drawn: DrawnSeeds,
     /// The damaged blocks.
     pub(crate) damage: DamageTally,
-    /// Bytes of the reads and trims that `verify_only` has left out.
-    left_out: u64,
+    /// Bytes of the reads and trims that `verify_only` has left out. No figure counts them, but they count towards the end of the pass,
+    /// so that the job makes as many passes as one that does them.
+    pub(crate) left_out: u64,
 }
 
 impl Verification {
@@ -281,11 +283,6 @@ impl Verification {
         }
     }
 
-    /// Begins to read back.
-    pub(crate) fn begin_phase(&mut self) {
-        self.in_phase = true;
-    }
-
     /// The next block to read back, after the pass.
     pub(crate) fn next_written(&mut self) -> Option<WrittenBlock> {
         loop {
@@ -313,11 +310,6 @@ impl Verification {
         if !is_last {
             self.units.forget_number(unit);
         }
-    }
-
-    /// Everything was read back, or the job ends.
-    pub(crate) fn end_phase(&mut self) {
-        self.in_phase = false;
     }
 
     /// Begins another pass.

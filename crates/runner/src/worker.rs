@@ -98,7 +98,7 @@ fn work<E: Engine>(
         io_loop.open(&mut note)?;
     }
     context.address_space.after_set_up()?;
-    context.note_all(io_loop.engine_notes());
+    context.note_all(io_loop.engine.notes());
 
     control.set_state(JobState::Initialized);
     reached.announced = true;
@@ -253,7 +253,7 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     io_loop.search_note().into_iter().for_each(|note| context.note(note));
     let files = io_loop.take_files();
     let figures = io_loop.final_snapshot();
-    context.note_all(io_loop.engine_notes_at_end());
+    context.note_all(io_loop.engine.notes_at_end());
     drop(io_loop);
     if spec.life.runs_commands() {
         // The command after the I/O may take long: reports meanwhile show how the job ended.

@@ -3,8 +3,6 @@
 //! [`ZonedFile`] is one file with its table, which all jobs that name it share; [`JobZones`] is how one job uses its files. The lock of a
 //! table is held while an I/O is placed or has ended, never while a device works.
 
-#[cfg(test)]
-mod listed;
 mod source;
 mod table;
 mod zoned_file;
@@ -18,8 +16,8 @@ use ferrio_job::{Direction, JobSpec, debug_class};
 use ferrio_workload::Io;
 use log::debug;
 
-pub(crate) use table::ZoneRange;
-use table::{Held, Placed, ZoneRules};
+use table::{Held, ZoneRules};
+pub(crate) use table::{ZonePlacement, ZoneRange};
 use zoned_file::ZonedFile;
 pub(crate) use zoned_file::ZonedFiles;
 
@@ -71,22 +69,6 @@ pub(crate) struct Gap {
     pub(crate) data: Option<(u32, u64)>,
 }
 
-/// The decision about an I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Issue the I/O here.
-    Io(ZoneRange),
-    /// Reap what is in flight, wait for others if that is nothing, and ask again.
-    Wait,
-    /// Reset the zone, and ask again.
-    Reset {
-        /// Number of the zone.
-        zone: usize,
-    },
-    /// Nothing is left to do in the file.
-    Nothing,
-}
-
 impl JobZones {
     fn new(spec: &JobSpec, files: Vec<Arc<ZonedFile>>) -> Self {
         let joined = files.into_iter().enumerate().map(|(index, file)| {
@@ -114,24 +96,18 @@ impl JobZones {
         self.files.iter_mut().for_each(|(_, rules)| rules.begin_pass());
     }
 
-    /// Finds the place of an I/O.
-    pub(crate) fn place(&mut self, io: &Io) -> Next {
-        let Some((file, rules)) = self.files.get_mut(io.file as usize) else { return Next::Nothing };
+    /// Decides where an I/O goes.
+    pub(crate) fn place(&mut self, io: &Io) -> ZonePlacement {
+        let Some((file, rules)) = self.files.get_mut(io.file as usize) else { return ZonePlacement::Nothing };
         let (mut table, len) = (file.table(), io.len);
-        let placed = match io.direction {
+        match io.direction {
             Direction::Read => table.place_read(rules, io.offset, len),
             Direction::Write => table.place_write(rules, io.offset, len),
             Direction::Trim => table.place_trim(rules, io.offset, len),
-        };
-        match placed {
-            Placed::Ready(place) => Next::Io(place),
-            Placed::Reset(zone) => Next::Reset { zone },
-            Placed::Wait => Next::Wait,
-            Placed::Nothing => Next::Nothing,
         }
     }
 
-    /// Resets the zone that [`JobZones::place`] named. Returns where it is.
+    /// Resets the zone that [`JobZones::place`] named. Returns the range of the zone.
     ///
     /// # Errors
     /// The device refuses.
@@ -200,14 +176,14 @@ impl JobZones {
         let (from, end) = failed
             .clone()
             .fold((u64::MAX, 0), |(from, end), failed| (failed.offset.min(from), failed.end.max(end)));
-        let only = failed.clone().count() == 1;
+        let only = failed.count() == 1;
         let file = &self.files[index].0;
         // The program itself has no other pointer than the first write that failed.
         let report = file.source.zone_at(file.extent(zone).0)?;
         let start = report.map_or(from, |report| report.write_pointer.min(end));
         debug!(
             target: debug_class::ZBD, job = self.job;
-            "{}: repair zone {zone} from {start} to {end}", self.files[index].0.path.display()
+            "{}: repair zone {zone} from {start} to {end}", file.path.display()
         );
         let data = (only && start >= first.offset).then(|| {
             let Held::Write { len, end } = first.zone.held else { return (first.unit, 0) };
@@ -281,7 +257,7 @@ impl JobZones {
                         return Ok(resets);
                     }
                     let taken = file.table().take_to_reset(rules, zone);
-                    if let Placed::Reset(_) = taken {
+                    if taken != ZonePlacement::Wait {
                         break;
                     }
                     self.wait(index as u32);

@@ -21,13 +21,12 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn after_issue(&mut self) {
         let Some(mut after_issue) = self.hooks.after_issue.take() else { return };
         if self.failure.is_none() {
-            self.burn(after_issue.cycles);
+            self.burn(self.spec.think.cycles);
             self.meter.now = self.meter.clock.now();
             let since = self.meter.measured_ns();
-            if let Some(minimum) = after_issue
-                .minimum
-                .as_mut()
-                .filter(|minimum| minimum.due(since) && !self.meter.timing.in_ramp())
+            if let Some(minimum) = &mut after_issue.minimum
+                && minimum.due(since)
+                && !self.meter.timing.in_ramp()
             {
                 self.check_minimum_rate(minimum, since);
             }
@@ -55,15 +54,12 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Ends a job that was slower than its minimum.
     fn check_minimum_rate(&mut self, minimum: &mut MinRate, since: u64) {
-        let [bytes, ios] = [
-            self.meter.directions.each_ref().map(|d| d.bytes),
-            self.meter.directions.each_ref().map(|d| d.ios),
-        ];
+        let directions = self.meter.directions.each_ref();
+        let (bytes, ios) =
+            (directions.map(|direction| direction.bytes), directions.map(|direction| direction.ios));
         let message = match minimum.check(since, bytes, ios) {
             None => return,
-            Some(MissedRate::Bytes { wanted, got }) => {
-                format!("rate_min={wanted}B/s not met, got {got}B/s")
-            }
+            Some(MissedRate::Bytes { wanted, got }) => format!("rate_min={wanted}B/s not met, got {got}B/s"),
             Some(MissedRate::Ios { wanted, got }) => {
                 format!("rate_iops_min={wanted} not met, got {got} IOPS")
             }
@@ -75,8 +71,8 @@ impl<E: Engine> IoLoop<'_, E> {
     fn pause(&mut self, after_issue: &mut AfterIssue) {
         self.drain();
         let began = self.meter.clock.now();
-        let spun = began.saturating_add(self.meter.clock.ticks(after_issue.spin));
-        let time = self.engine.pause().unwrap_or(after_issue.time);
+        let spun = began.saturating_add(self.meter.clock.ticks(self.spec.think.spin));
+        let time = self.engine.pause().unwrap_or(self.spec.think.time);
         let over = began.saturating_add(self.meter.clock.ticks(time));
         while self.failure.is_none() && !self.stopped() {
             let stop = self.meter.timing.next_milestone();
@@ -94,7 +90,8 @@ impl<E: Engine> IoLoop<'_, E> {
                 after_issue.restart(0);
             }
         }
-        if after_issue.shifts_rates
+        // Pauses do not count in the schedule then.
+        if self.spec.rates.ignore_thinktime
             && let Some(rates) = &mut self.hooks.rates
         {
             rates.paused(&self.meter.timing, began, self.meter.now);

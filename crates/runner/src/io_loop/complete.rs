@@ -17,7 +17,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let (direction, len, issued) = (unit.direction, request.len, unit.issued);
         self.meter.count(direction, len);
-        if self.meter.stamps_all() {
+        if self.meter.stamps_all {
             self.meter.record_completion(unit);
         }
         if self.meter.now >= self.meter.interval_end {
@@ -53,7 +53,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     fn complete_watched(&mut self, index: u32) {
         let unit = self.slots.units[index as usize];
-        if self.hooks.at_completion && self.meter.stamps_all() {
+        if self.hooks.at_completion && self.meter.stamps_all {
             let (slat, clat) = self.meter.latencies(&unit);
             self.at_completion(unit, Some(slat), clat);
         }
@@ -71,7 +71,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(always)]
     pub(super) fn record_inline(&mut self, direction: usize, request: &Request, start: u64) {
         self.meter.count(direction, request.len);
-        if self.meter.stamps_all() {
+        if self.meter.stamps_all {
             self.meter.record_inline(direction, start);
             if self.meter.now >= self.meter.interval_end {
                 self.end_intervals(direction, request.len, true);

@@ -76,7 +76,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             _ => return,
         };
         // If every I/O reads the clock, the last reading is the end of the last I/O.
-        let (clock, stamped) = (self.meter.clock, self.meter.stamps_all().then_some(self.meter.now));
+        let (clock, stamped) = (self.meter.clock, self.meter.stamps_all.then_some(self.meter.now));
         self.update_step_times(|times| {
             if times.present() != next {
                 times.enter(next, stamped.unwrap_or_else(|| clock.now()));
@@ -178,7 +178,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         if self.failure.is_some() || self.stopped() {
             return false;
         }
-        if self.hooks.events.as_ref().is_some_and(|events| events.has_ended()) {
+        if self.hooks.events.as_ref().is_some_and(|events| events.group.events.has_ended()) {
             return false;
         }
         self.meter.now < milestone || self.pass_milestone()

@@ -10,6 +10,7 @@ use std::time::Duration;
 use ferrio_engine::Engine;
 
 use super::{IoLoop, Next};
+use crate::verification::Verification;
 use crate::waiting;
 
 /// Checks of the turn of a flow group between two system calls.
@@ -53,10 +54,11 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Decides whether work may be due before every I/O.
     pub(super) fn update_due_every_io(&mut self) {
-        let stops = self.hooks.verification.as_ref().is_some_and(|verification| verification.stops_reads());
-        let lends =
-            self.hooks.verification.as_ref().is_some_and(|verification| verification.checkers.is_some());
-        let due = stops || lends || self.hooks.ramp.is_some() || self.context.flow.is_some();
+        let stops_or_lends =
+            |verification: &Verification| verification.stops_reads || verification.checkers.is_some();
+        let due = self.hooks.verification.as_deref().is_some_and(stops_or_lends)
+            || self.hooks.ramp.is_some()
+            || self.context.flow.is_some();
         self.meter.timing.set_due_every_io(due || self.lets_others_begin);
     }
 

@@ -13,7 +13,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn perform_event(&mut self) -> bool {
         let clock = self.meter.clock;
         let Some(events) = &mut self.hooks.events else { return true };
-        if events.is_in_background() {
+        if events.is_in_background {
             return self.perform_in_background();
         }
         let now = clock.now();
@@ -70,7 +70,7 @@ impl<E: Engine> IoLoop<'_, E> {
             self.await_slot();
         }
         // Without work at the end of an I/O, the last reading of the clock is the one at its end.
-        if !self.meter.stamps_all() || self.hooks.at_end {
+        if !self.meter.stamps_all || self.hooks.at_end {
             self.meter.now = clock.now();
         }
         if let Some(events) = &mut self.hooks.events {
@@ -117,7 +117,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn end_events(&mut self) {
         let Some(events) = &self.hooks.events else { return };
         if self.failure.is_some() {
-            return events.end_load();
+            return events.group.end();
         }
         events.job_ended();
         if !self.files_finished && self.meter.timing.is_over(self.meter.now) {

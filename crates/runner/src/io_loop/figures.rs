@@ -47,11 +47,11 @@ impl<E: Engine> IoLoop<'_, E> {
         let taken = self.meter.clock.now();
         self.end_intervals_until(taken);
         let mut snapshot = Box::<Snapshot>::default();
-        let usage = self.usage().since(&self.meter.timing.usage_before());
+        let usage = self.usage().since(&self.meter.timing.usage_before);
         self.meter.figures(taken, &mut snapshot.result.stats);
         snapshot.result.stats.directions[Direction::Read as usize].dropped = self.engine.dropped();
         let (control, timing) = (self.context.control, &self.meter.timing);
-        snapshot.since = timing.measuring_since();
+        snapshot.since = timing.measuring_since;
         snapshot.taken = taken;
         let result = &mut snapshot.result;
         result.stats.usage = usage;

@@ -87,7 +87,7 @@ impl<'a> Hooks<'a> {
             waits_for_checks: verification.as_ref().is_some_and(|verification| verification.may_conflict()),
             at_end: verification.is_some()
                 || zones.is_some()
-                || events.as_ref().is_some_and(|events| events.sees_completions()),
+                || events.as_ref().is_some_and(|events| events.group.events.sees_completions()),
             on_terms: rates.is_some()
                 || zones.is_some()
                 || events.is_some()
@@ -227,11 +227,6 @@ pub(super) struct ReplayClock {
 pub(super) struct AfterIssue {
     pub(super) minimum: Option<MinRate>,
     pub(super) thinker: Option<ThinkTime>,
-    pub(super) time: Duration,
-    pub(super) spin: Duration,
-    pub(super) cycles: u32,
-    /// Pauses do not count in the schedule of rates.
-    pub(super) shifts_rates: bool,
     /// Ends pauses as exactly as the rate schedule starts I/Os.
     pub(super) waiter: Waiter,
 }
@@ -241,18 +236,8 @@ impl AfterIssue {
     fn new(spec: &JobSpec, clock: Clock) -> Option<Box<Self>> {
         let minimum = MinRate::new(spec);
         let thinker = ThinkTime::new(spec);
-        let cycles = spec.think.cycles;
-        (minimum.is_some() || thinker.is_some() || cycles > 0).then(|| {
-            Box::new(AfterIssue {
-                minimum,
-                thinker,
-                time: spec.think.time,
-                spin: spec.think.spin,
-                cycles,
-                shifts_rates: spec.rates.ignore_thinktime,
-                waiter: Waiter::new(clock),
-            })
-        })
+        (minimum.is_some() || thinker.is_some() || spec.think.cycles > 0)
+            .then(|| Box::new(AfterIssue { minimum, thinker, waiter: Waiter::new(clock) }))
     }
 
     /// The figures start again with this many I/Os in flight.

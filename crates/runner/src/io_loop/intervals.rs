@@ -27,7 +27,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     fn end_intervals_before(&mut self, now: u64, completed: Completed) {
-        let (clock, since) = (self.meter.clock, self.meter.timing.measuring_since());
+        let (clock, since) = (self.meter.clock, self.meter.timing.measuring_since);
         let Some(windows) = &mut self.meter.windows else { return };
         let due_ns = windows.end_intervals(clock.between(since, now), completed);
         self.meter.interval_end = end_ticks(&clock, since, due_ns);

@@ -17,15 +17,6 @@ use crate::control::JobControl;
 use crate::logs::{self, IoLog};
 use crate::timing::Timing;
 
-/// Which latencies are taken, decided once per job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stamps {
-    /// Two per I/O.
-    All,
-    /// `gtod_reduce`: one in a while, for the run time only.
-    Rare,
-}
-
 /// I/Os between two clock readings when latencies are not measured.
 const RARE: u32 = 64;
 
@@ -37,7 +28,8 @@ pub(super) struct Meter<'a> {
     pub(super) now: u64,
     /// Ticks at which the running interval of `windows` ends; [`NEVER`] before the job is measured, and without them.
     pub(super) interval_end: u64,
-    stamps: Stamps,
+    /// Every I/O has its clock readings. Otherwise (`gtod_reduce`) the clock is read once in a while, for the run time only.
+    pub(super) stamps_all: bool,
     until_stamp: u32,
     pub(super) timing: Timing,
     live: &'a LiveCounters,
@@ -88,7 +80,7 @@ impl<'a> Meter<'a> {
             now: 0,
             interval_end: NEVER,
             // Work takes so long that a clock reading is nothing, and 64 pieces of it would take far too long.
-            stamps: if per_io || !spec.engine.does_io() { Stamps::All } else { Stamps::Rare },
+            stamps_all: per_io || !spec.engine.does_io(),
             until_stamp: RARE,
             timing: Timing::start(0, &context.clock, spec, Usage::default()),
             live: &context.control.live,
@@ -104,31 +96,23 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// True when every I/O has its clock readings.
-    #[inline]
-    pub(super) fn stamps_all(&self) -> bool {
-        self.stamps == Stamps::All
-    }
-
     /// Reads the clock before or after a submission; once in a while only when latencies are not measured.
     #[inline(always)]
     pub(super) fn stamp(&mut self) {
-        match self.stamps {
-            Stamps::All => self.now = self.clock.now(),
-            Stamps::Rare => {
-                self.until_stamp -= 1;
-                if self.until_stamp == 0 {
-                    self.until_stamp = RARE;
-                    self.now = self.clock.now();
-                }
+        if !self.stamps_all {
+            self.until_stamp -= 1;
+            if self.until_stamp > 0 {
+                return;
             }
+            self.until_stamp = RARE;
         }
+        self.now = self.clock.now();
     }
 
     /// Reads the clock for a whole batch.
     #[inline]
     pub(super) fn stamp_batch(&mut self) {
-        if self.stamps == Stamps::All {
+        if self.stamps_all {
             self.now = self.clock.now();
         }
     }
@@ -274,7 +258,7 @@ impl<'a> Meter<'a> {
 
     /// Ticks in the present read-back phase; the part of it that was ramp is not measured.
     pub(super) fn read_back_ticks(&self, now: u64) -> u64 {
-        now.saturating_sub(self.read_back.began.max(self.timing.measuring_since()))
+        now.saturating_sub(self.read_back.began.max(self.timing.measuring_since))
     }
 
     /// Starts all figures again. What is in flight (I/Os per direction, and syncs) moves its bytes in the part that is measured
@@ -309,12 +293,12 @@ impl<'a> Meter<'a> {
     pub(super) fn begin_measuring(&mut self, context: &Context<'_>) {
         let control = context.control;
         logs::send_epoch(context.log.as_ref(), context.index, &self.spec.logs, control);
-        if let Some(start_ms) = self.timing.restarted_ms() {
+        if let Some(start_ms) = self.timing.restarted_ms {
             control.start_ms.store(start_ms, Relaxed);
         }
         control.begin_measuring(self.now);
         if let Some(windows) = &mut self.windows {
-            self.interval_end = end_ticks(&self.clock, self.timing.measuring_since(), windows.restart());
+            self.interval_end = end_ticks(&self.clock, self.timing.measuring_since, windows.restart());
         }
     }
 

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::open::JobFiles;
 use crate::timing::Milestone;
+use crate::verification::Verification;
 use crate::verify_state;
 
 impl<'a, E: Engine> IoLoop<'a, E> {
@@ -59,16 +60,6 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             io_loop.slots.set_depth(depth);
         }
         io_loop
-    }
-
-    /// The engine's notes for the user.
-    pub(crate) fn engine_notes(&mut self) -> Vec<Diagnostic> {
-        self.engine.notes()
-    }
-
-    /// The engine's notes about the job's requests.
-    pub(crate) fn engine_notes_at_end(&mut self) -> Vec<Diagnostic> {
-        self.engine.notes_at_end()
     }
 
     /// Connects to the peer of an engine that has one.
@@ -140,9 +131,8 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     /// True when another pass over the files follows.
     pub(crate) fn another_pass(&mut self) -> bool {
         let out_of_time = self.meter.timing.is_over(self.meter.clock.now());
-        let nothing_to_check =
-            self.hooks.verification.as_ref().is_some_and(|verification| verification.is_over());
-        let left_out = self.hooks.verification.as_ref().map_or(0, |verification| verification.left_out());
+        let nothing_to_check = self.hooks.verification.as_deref().is_some_and(Verification::is_over);
+        let left_out = self.hooks.verification.as_ref().map_or(0, |verification| verification.left_out);
         !self.context.control.stop_requested()
             && !out_of_time
             && !nothing_to_check

@@ -261,7 +261,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[cold]
     #[inline(never)]
     fn complete_offloaded(&mut self, completion: Completion, times: ExecutionTimes) {
-        if !self.meter.stamps_all() {
+        if !self.meter.stamps_all {
             return self.complete(completion);
         }
         let reaped = self.meter.now;

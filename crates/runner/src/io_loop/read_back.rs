@@ -80,7 +80,7 @@ impl<E: Engine> IoLoop<'_, E> {
                             self.meter.stats.depth.record(1, 1);
                         }
                     } else if let Some(verification) = &mut self.hooks.verification {
-                        verification.leave_out_other(io.len);
+                        verification.left_out += io.len;
                     }
                     self.budget.issued(io.direction, io.len);
                 }
@@ -110,7 +110,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Reads back and checks what the pass wrote. The time counts for reads only.
     pub(crate) fn verify(&mut self) -> Result<(), Failure> {
         let Some(verification) = &mut self.hooks.verification else { return Ok(()) };
-        verification.begin_phase();
+        verification.in_phase = true;
         self.context.control.set_state(JobState::Verifying);
         self.meter.now = self.meter.clock.now();
         self.meter.read_back.began = self.meter.now;
@@ -122,8 +122,8 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.read_back.ticks += self.meter.read_back_ticks(self.meter.clock.now());
         self.meter.read_back.began = u64::MAX;
         let stopped = self.hooks.verification.as_mut().and_then(|verification| {
-            verification.end_phase();
-            verification.take_stopped()
+            verification.in_phase = false;
+            verification.stopped.take()
         });
         if let Some(why) = stopped {
             self.note_stop(why);
@@ -173,8 +173,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Err(failure) = self.hooks.record(&request) {
             return self.fail(failure);
         }
-        let locks = self.context.locks.as_ref();
-        let _lock = locks.map(|locks| locks.lock(file, direction == Direction::Read));
+        let _lock = self.context.lock_file(file, direction == Direction::Read);
         self.submit(request, direction as usize);
     }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::IoLoop;
 use crate::failure::Failure;
-use crate::zones::{Gap, Next, ZoneRange};
+use crate::zones::{Gap, ZonePlacement, ZoneRange};
 
 /// The decision about an I/O that the workload has chosen.
 enum ZoneDecision {
@@ -60,16 +60,16 @@ impl<E: Engine> IoLoop<'_, E> {
             let Some(zones) = &mut self.hooks.zones else { return ZoneDecision::NoZone };
             match zones.place(chosen) {
                 // Pending verification of data from the zone finishes before the reset.
-                Next::Reset { .. } if is_checking => {
+                ZonePlacement::Reset(_) if is_checking => {
                     self.drain();
                     self.await_checks();
                 }
-                Next::Io(place) => {
+                ZonePlacement::Ready(place) => {
                     // The range is never longer than the I/O.
                     let io = Io { offset: place.offset, len: place.len, ..*chosen };
                     return ZoneDecision::Placed(io, place);
                 }
-                Next::Reset { zone } => match zones.reset(chosen.file, zone) {
+                ZonePlacement::Reset(zone) => match zones.reset(chosen.file, zone) {
                     Ok(range) => {
                         self.meter.stats.zone_resets += 1;
                         if let Some(verification) = &mut self.hooks.verification {
@@ -77,18 +77,17 @@ impl<E: Engine> IoLoop<'_, E> {
                         }
                     }
                     Err(e) => {
-                        let message =
-                            format!("{}: a zone cannot be reset: {e}", zones.path(chosen.file).display());
-                        self.fail(Failure::from_io(&e, "zbd_reset_zone").note("zone-not-reset", message));
+                        let name = zones.path(chosen.file).display().to_string();
+                        self.fail(not_reset(&e, &format!("{name}: ")));
                     }
                 },
-                Next::Wait if self.slots.is_idle() => {
+                ZonePlacement::Wait if self.slots.is_idle() => {
                     zones.wait(chosen.file);
                     self.meter.now = self.meter.clock.now();
                 }
                 // Others may wait for what this job has in flight.
-                Next::Wait => self.drain(),
-                Next::Nothing => return ZoneDecision::NoZone,
+                ZonePlacement::Wait => self.drain(),
+                ZonePlacement::Nothing => return ZoneDecision::NoZone,
             }
         }
     }
@@ -227,11 +226,14 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let control = self.context.control;
         let Some(zones) = &mut self.hooks.zones else { return Ok(()) };
-        let resets = zones.empty_all(&|| control.stop_requested()).map_err(|e| {
-            let message = format!("a zone cannot be reset: {e}");
-            Failure::from_io(&e, "zbd_reset_zone").note("zone-not-reset", message)
-        })?;
+        let resets = zones.empty_all(&|| control.stop_requested()).map_err(|e| not_reset(&e, ""))?;
         self.meter.stats.zone_resets += resets;
         Ok(())
     }
+}
+
+/// The failure of a reset; `prefix` names the file, if it is known.
+fn not_reset(error: &io::Error, prefix: &str) -> Failure {
+    let message = format!("{prefix}a zone cannot be reset: {error}");
+    Failure::from_io(error, "zbd_reset_zone").note("zone-not-reset", message)
 }

@@ -29,10 +29,9 @@ impl SeedReplays {
 
     /// Another pass begins, and what was written before is over.
     pub(super) fn begin_pass(&mut self, first: u64, seeds: &BlockSeeds) {
-        if !self.passes.is_empty() {
-            self.passes.clear();
-            self.passes.push_back(Pass { first, replay: SeedReplay::new(first), seeds: seeds.clone() });
-        }
+        let first_pass = self.passes.len().min(1);
+        self.add_pass(first, seeds);
+        self.passes.drain(..self.passes.len() - first_pass);
     }
 
     /// Another pass begins while blocks of earlier ones are in the list.

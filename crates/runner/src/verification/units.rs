@@ -24,7 +24,14 @@ struct Unit {
     filled: usize,
 }
 
-/// Why an I/O is done.
+impl Unit {
+    fn new(purpose: Purpose, block: WrittenBlock, seed: Option<u64>, filled: usize) -> Self {
+        let ended = Purpose::None;
+        Unit { purpose, block, seed, ended, with_thread: false, is_outdated: false, filled }
+    }
+}
+
+/// The reason for an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// There is none.
@@ -68,16 +75,7 @@ impl Purpose {
 impl Units {
     pub(super) fn new(count: usize) -> Self {
         let block = WrittenBlock { file: 0, len: 0, offset: 0, number: 0, trimmed: false };
-        let idle = Unit {
-            purpose: Purpose::None,
-            block,
-            seed: None,
-            ended: Purpose::None,
-            with_thread: false,
-            is_outdated: false,
-            filled: 0,
-        };
-        Units(vec![idle; count].into_boxed_slice())
+        Units(vec![Unit::new(Purpose::None, block, None, 0); count].into_boxed_slice())
     }
 
     /// Unit `unit` is about to issue an I/O. `seed` is what the header of a block that is checked must have, if that is known.
@@ -85,15 +83,7 @@ impl Units {
         let unit = &mut self.0[unit as usize];
         // What reads into the buffer overwrites it.
         let filled = if purpose.reads() { 0 } else { unit.filled };
-        *unit = Unit {
-            purpose,
-            block,
-            seed,
-            ended: Purpose::None,
-            with_thread: false,
-            is_outdated: false,
-            filled,
-        };
+        *unit = Unit::new(purpose, block, seed, filled);
     }
 
     /// True if the first `len` bytes of a unit's buffer are not as they were filled last; then they are filled now.

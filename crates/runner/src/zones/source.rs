@@ -20,7 +20,7 @@ pub(crate) enum ZoneSource {
     Device(File),
     /// A list of zones in a file, in the place of a device.
     #[cfg(test)]
-    Listed(super::listed::ListedZones),
+    Listed(super::tests::listed::ListedZones),
 }
 
 impl ZoneSource {

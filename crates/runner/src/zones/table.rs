@@ -108,12 +108,12 @@ impl ZoneRules {
 
 /// The decision about an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
-    /// This, and [`ZoneTable::ended`] when it is done.
+pub(crate) enum ZonePlacement {
+    /// Issue the I/O here, and call [`ZoneTable::ended`] when it is done.
     Ready(ZoneRange),
     /// Reset this zone and call [`ZoneTable::was_reset`], then ask again. Until then it is taken.
     Reset(usize),
-    /// Ask again when I/O in flight has ended.
+    /// Ask again when I/O in flight, of this job or of others, has ended.
     Wait,
     /// Skip the I/O: the job has no zone for it.
     Nothing,
@@ -269,13 +269,13 @@ impl ZoneTable {
     }
 
     /// Takes a zone for a reset, if nothing is in flight in it.
-    pub(crate) fn take_to_reset(&mut self, rules: &ZoneRules, index: usize) -> Placed {
+    pub(crate) fn take_to_reset(&mut self, rules: &ZoneRules, index: usize) -> ZonePlacement {
         let zone = &mut self.zones[index];
         if zone.is_busy() {
-            return Placed::Wait;
+            return ZonePlacement::Wait;
         }
         (zone.writer, zone.writes) = (rules.job, 1);
-        Placed::Reset(index)
+        ZonePlacement::Reset(index)
     }
 
     /// What the device says of the pointer of a zone.

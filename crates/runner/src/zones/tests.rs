@@ -1,3 +1,5 @@
+pub(super) mod listed;
+
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -5,7 +7,7 @@ use ferrio_engine::zones::{ZoneCondition, ZoneReport};
 use ferrio_job::{FileZones, ZoneModel};
 use ferrio_plan::testing::{plan_of, spec_of};
 
-use super::listed::ListedZones;
+use self::listed::ListedZones;
 use super::source::ZoneSource;
 use super::*;
 
@@ -51,11 +53,11 @@ impl Listed {
         let mut resets = 0;
         loop {
             match self.zones.place(&chosen) {
-                Next::Reset { zone } => {
+                ZonePlacement::Reset(zone) => {
                     self.zones.reset(0, zone).unwrap();
                     resets += 1;
                 }
-                Next::Io(place) => {
+                ZonePlacement::Ready(place) => {
                     self.zones.issued(0, &chosen, &place);
                     if direction == Direction::Trim {
                         self.zones.trim(0, place.offset, place.len).unwrap();
@@ -63,8 +65,8 @@ impl Listed {
                     self.zones.ended(0, true).unwrap();
                     return Some((place.offset / K, place.len / K, resets));
                 }
-                Next::Nothing => return None,
-                Next::Wait => panic!("nothing is in flight"),
+                ZonePlacement::Nothing => return None,
+                ZonePlacement::Wait => panic!("nothing is in flight"),
             }
         }
     }
@@ -173,10 +175,10 @@ fn a_device_that_refuses_a_reset_keeps_its_zone() {
     let path = listed.dir.path().join("zones");
     fs::write(&path, REPORT.replace("14(fu)", "13(ro)")).unwrap();
     let chosen = Io { direction: Direction::Write, file: 0, offset: 3 * M, len: 65536 };
-    let Next::Reset { zone } = listed.zones.place(&chosen) else { panic!("a full zone") };
+    let ZonePlacement::Reset(zone) = listed.zones.place(&chosen) else { panic!("a full zone") };
     assert_eq!(listed.zones.reset(0, zone).unwrap_err().raw_os_error(), Some(libc::EIO));
     assert_eq!(listed.zones.files[0].0.table().zone(3).written, 768 * K);
-    assert!(matches!(listed.zones.place(&chosen), Next::Reset { .. }), "nobody holds it");
+    assert!(matches!(listed.zones.place(&chosen), ZonePlacement::Reset(_)), "nobody holds it");
 }
 
 #[test]
@@ -188,13 +190,13 @@ fn a_job_that_dies_frees_its_zones() {
     let (mut first, mut second) = (of(0), of(1));
     assert!(Arc::ptr_eq(&first.files[0].0, &second.files[0].0), "one file, one table");
     let io = Io { direction: Direction::Write, file: 0, offset: 0, len: 65536 };
-    let Next::Io(place) = first.place(&io) else { panic!("an empty zone") };
+    let ZonePlacement::Ready(place) = first.place(&io) else { panic!("an empty zone") };
     first.issued(0, &io, &place);
-    assert_eq!(second.place(&io), Next::Wait);
+    assert_eq!(second.place(&io), ZonePlacement::Wait);
     let began = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(move || drop(first));
-        while second.place(&io) == Next::Wait && began.elapsed() < Duration::from_secs(60) {
+        while second.place(&io) == ZonePlacement::Wait && began.elapsed() < Duration::from_secs(60) {
             second.wait(0);
         }
     });

@@ -72,7 +72,7 @@ impl Meter<'_> {
         let direction = io.direction;
         self.record_calls(direction);
         self.record_completions(direction);
-        let since = self.timing.measuring_since();
+        let since = self.timing.measuring_since;
         let completed_ns = self.clock.between(since, self.now);
         let issued_ns = was_queued.then(|| self.clock.between(since, io.issued));
         let (Some(log), Some(rows)) = (&mut self.log, &mut self.rows) else { return };

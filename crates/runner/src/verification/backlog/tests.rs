@@ -46,7 +46,7 @@ fn order(options: &str, blocks: &[u64]) -> String {
         write(&mut verification, 0, at * 1024, BLOCK);
         verification.ended(0);
     }
-    verification.begin_phase();
+    verification.in_phase = true;
     while let Some(block) = verification.next_written() {
         verification.before_check(0, block);
         verification.ended(0);
@@ -272,7 +272,7 @@ proptest! {
             }
         }
         settle(&mut verification, &mut units, &mut writing);
-        verification.begin_phase();
+        verification.in_phase = true;
         while let Some(block) = verification.next_written() {
             check(&block, &mut blocks);
         }

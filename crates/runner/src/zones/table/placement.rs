@@ -2,24 +2,24 @@
 
 use ferrio_job::ZoneResets;
 
-use super::{Placed, ResetTurn, Zone, ZoneRange, ZoneRules, ZoneTable};
+use super::{ResetTurn, Zone, ZonePlacement, ZoneRange, ZoneRules, ZoneTable};
 
 impl ZoneTable {
     /// Places a read.
-    pub(crate) fn place_read(&mut self, rules: &ZoneRules, offset: u64, len: u64) -> Placed {
-        let Some(drawn) = self.index(offset) else { return Placed::Nothing };
+    pub(crate) fn place_read(&mut self, rules: &ZoneRules, offset: u64, len: u64) -> ZonePlacement {
+        let Some(drawn) = self.index(offset) else { return ZonePlacement::Nothing };
         if rules.reads_anywhere {
             let zone = &self.zones[drawn];
             let end = offset + len;
             let next = if end >= zone.start + zone.capacity { self.after(rules, drawn) } else { end };
             let next = if rules.skip > 0 { next } else { end };
-            return Placed::Ready(ZoneRange { zone: None, offset, len, next });
+            return ZonePlacement::Ready(ZoneRange { zone: None, offset, len, next });
         }
         let min = rules.min[0];
         let within = offset - self.zones[drawn].start;
         let (index, within) = if rules.random {
             let Some(index) = self.nearest(rules, drawn, |zone| zone.filled() >= min) else {
-                return Placed::Nothing;
+                return ZonePlacement::Nothing;
             };
             let zone = &self.zones[index];
             let within = match zone.filled() - min {
@@ -33,7 +33,7 @@ impl ZoneTable {
         } else {
             match self.next_filled(rules, drawn, min) {
                 Some(index) => (index, 0),
-                None => return Placed::Nothing,
+                None => return ZonePlacement::Nothing,
             }
         };
         let zone = &mut self.zones[index];
@@ -42,18 +42,18 @@ impl ZoneTable {
         let offset = zone.start + within;
         let done = offset + len >= zone.start + zone.capacity;
         let next = if done { self.after(rules, index) } else { offset + len };
-        Placed::Ready(ZoneRange { zone: Some(index), offset, len, next })
+        ZonePlacement::Ready(ZoneRange { zone: Some(index), offset, len, next })
     }
 
     /// Places a write.
-    pub(crate) fn place_write(&mut self, rules: &mut ZoneRules, offset: u64, len: u64) -> Placed {
-        let Some(drawn) = self.index(offset) else { return Placed::Nothing };
+    pub(crate) fn place_write(&mut self, rules: &mut ZoneRules, offset: u64, len: u64) -> ZonePlacement {
+        let Some(drawn) = self.index(offset) else { return ZonePlacement::Nothing };
         let zone = &self.zones[drawn];
         if !zone.sequential && zone.writable && rules.zones.contains(&drawn) {
             // A block before the next zone.
             let offset = offset.min((zone.start + zone.capacity).saturating_sub(rules.min[1]));
             let len = fit(len, zone.start + zone.capacity - offset, rules.min[1]);
-            return Placed::Ready(ZoneRange { zone: None, offset, len, next: offset + len });
+            return ZonePlacement::Ready(ZoneRange { zone: None, offset, len, next: offset + len });
         }
         let index = match self.zone_to_write(rules, drawn, offset) {
             Ok(index) => index,
@@ -61,7 +61,7 @@ impl ZoneTable {
         };
         let zone = &self.zones[index];
         if zone.writes > 0 && zone.writer != rules.job {
-            return Placed::Wait;
+            return ZonePlacement::Wait;
         }
         let resets = self.resets_now(rules) && zone.written > 0 || self.is_full(rules, index);
         if resets {
@@ -79,12 +79,12 @@ impl ZoneTable {
         zone.writes += 1;
         self.add_written(index, len.cast_signed());
         let next = if self.is_full(rules, index) { self.after(rules, index) } else { place + len };
-        Placed::Ready(ZoneRange { zone: Some(index), offset: place, len, next })
+        ZonePlacement::Ready(ZoneRange { zone: Some(index), offset: place, len, next })
     }
 
     /// Places a trim, which resets a zone.
-    pub(crate) fn place_trim(&mut self, rules: &ZoneRules, offset: u64, len: u64) -> Placed {
-        let Some(drawn) = self.index(offset) else { return Placed::Nothing };
+    pub(crate) fn place_trim(&mut self, rules: &ZoneRules, offset: u64, len: u64) -> ZonePlacement {
+        let Some(drawn) = self.index(offset) else { return ZonePlacement::Nothing };
         let conventional = |zone: &Zone| !zone.sequential && zone.writable;
         let may_reset = |zone: &Zone| zone.sequential && zone.writable;
         let index = if rules.random {
@@ -92,21 +92,21 @@ impl ZoneTable {
         } else {
             (drawn..rules.zones.end).find(|&at| conventional(&self.zones[at]) || may_reset(&self.zones[at]))
         };
-        let Some(index) = index else { return Placed::Nothing };
+        let Some(index) = index else { return ZonePlacement::Nothing };
         let next = self.after(rules, index);
         let zone = &mut self.zones[index];
         if !zone.sequential {
-            return Placed::Ready(ZoneRange { zone: None, offset: zone.start, len, next });
+            return ZonePlacement::Ready(ZoneRange { zone: None, offset: zone.start, len, next });
         }
         if zone.is_busy() {
-            return Placed::Wait;
+            return ZonePlacement::Wait;
         }
         (zone.writer, zone.writes) = (rules.job, 1);
-        Placed::Ready(ZoneRange { zone: Some(index), offset: zone.start, len: self.size, next })
+        ZonePlacement::Ready(ZoneRange { zone: Some(index), offset: zone.start, len: self.size, next })
     }
 
     /// The zone that a write to `offset`, in zone `drawn`, goes to; or what to do if there is none.
-    fn zone_to_write(&self, rules: &ZoneRules, drawn: usize, offset: u64) -> Result<usize, Placed> {
+    fn zone_to_write(&self, rules: &ZoneRules, drawn: usize, offset: u64) -> Result<usize, ZonePlacement> {
         let writable = |index: usize| {
             let zone = &self.zones[index];
             rules.zones.contains(&index) && zone.sequential && zone.writable
@@ -119,7 +119,7 @@ impl ZoneTable {
         let next = || {
             let after = (drawn + 1).clamp(rules.zones.start, rules.zones.end);
             let mut others = (after..rules.zones.end).chain(rules.zones.start..after);
-            others.find(|&index| good(index)).ok_or(Placed::Nothing)
+            others.find(|&index| good(index)).ok_or(ZonePlacement::Nothing)
         };
         if may_open && self.most_open == usize::MAX {
             return next();
@@ -142,7 +142,7 @@ impl ZoneTable {
             .open
             .iter()
             .any(|&(index, _)| self.zones[index].writes > 0 && self.zones[index].left() < rules.min[1]);
-        Err(if closes { Placed::Wait } else { Placed::Nothing })
+        Err(if closes { ZonePlacement::Wait } else { ZonePlacement::Nothing })
     }
 
     fn may_open(&self, rules: &ZoneRules) -> bool {

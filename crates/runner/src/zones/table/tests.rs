@@ -19,9 +19,9 @@ fn join(table: &mut ZoneTable, options: &str) -> ZoneRules {
     table.join(&spec_of(&job), 0)
 }
 
-fn ready(placed: Placed) -> (u64, u64) {
+fn ready(placed: ZonePlacement) -> (u64, u64) {
     match placed {
-        Placed::Ready(place) => (place.offset / K, place.len / K),
+        ZonePlacement::Ready(place) => (place.offset / K, place.len / K),
         other => panic!("{other:?}"),
     }
 }
@@ -31,11 +31,11 @@ fn write(table: &mut ZoneTable, rules: &mut ZoneRules, offset: u64, len: u64) ->
     let mut resets = 0;
     loop {
         match table.place_write(rules, offset * K, len * K) {
-            Placed::Reset(zone) => {
+            ZonePlacement::Reset(zone) => {
                 table.was_reset(rules, zone, true);
                 resets += 1;
             }
-            Placed::Ready(place) => {
+            ZonePlacement::Ready(place) => {
                 let held = Held::Write { len: place.len, end: place.offset + place.len };
                 if let Some(zone) = place.zone {
                     table.ended(rules, zone, held, true);
@@ -68,7 +68,7 @@ fn a_write_is_cut_at_the_capacity_in_whole_blocks() {
 fn a_sequential_job_goes_on_behind_a_full_zone() {
     let (mut table, mut rules) = table(160 * K, 0, "rw=write\n");
     let mut next = |offset| match table.place_write(&mut rules, offset, 64 * K) {
-        Placed::Ready(place) => place.next / K,
+        ZonePlacement::Ready(place) => place.next / K,
         other => panic!("{other:?}"),
     };
     assert_eq!((next(0), next(64 * K)), (64, 1024), "32 KiB are left and no block");
@@ -131,7 +131,7 @@ fn no_zone_is_left_for_a_job_whose_zones_others_keep_closed() {
     let mut second = join(&mut table, "rw=randwrite\nsize=2m\noffset=2m\n");
     second.job = 2;
     assert_eq!(write(&mut table, &mut first, 0, 64).0, 0);
-    assert_eq!(table.place_write(&mut second, 2 * M, 64 * K), Placed::Nothing);
+    assert_eq!(table.place_write(&mut second, 2 * M, 64 * K), ZonePlacement::Nothing);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn jobs_take_turns_in_a_zone() {
     second.job = 2;
     assert_eq!(ready(table.place_write(&mut first, 0, 64 * K)), (0, 64));
     assert_eq!(ready(table.place_write(&mut first, 0, 64 * K)), (64, 64), "several of one job");
-    assert_eq!(table.place_write(&mut second, 0, 64 * K), Placed::Wait);
+    assert_eq!(table.place_write(&mut second, 0, 64 * K), ZonePlacement::Wait);
     for end in [64 * K, 128 * K] {
         table.ended(&first, 0, Held::Write { len: 64 * K, end }, true);
     }
@@ -153,11 +153,11 @@ fn a_zone_in_use_is_not_reset() {
     let (mut table, mut rules) = table(64 * K, 0, "rw=randrw\n");
     write(&mut table, &mut rules, 0, 64);
     assert_eq!(ready(table.place_read(&rules, 0, 64 * K)), (0, 64));
-    assert_eq!(table.place_write(&mut rules, 0, 64 * K), Placed::Wait);
-    assert_eq!(table.place_trim(&rules, 0, M), Placed::Wait);
+    assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Wait);
+    assert_eq!(table.place_trim(&rules, 0, M), ZonePlacement::Wait);
     table.ended(&rules, 0, Held::Read, true);
-    assert_eq!(table.place_write(&mut rules, 0, 64 * K), Placed::Reset(0));
-    assert_eq!(table.place_write(&mut rules, 0, 64 * K), Placed::Wait, "it is being reset");
+    assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Reset(0));
+    assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Wait, "it is being reset");
     table.was_reset(&mut rules, 0, true);
     assert_eq!(ready(table.place_write(&mut rules, 0, 64 * K)), (0, 64));
 }
@@ -168,7 +168,7 @@ fn full_zones_stay_as_they_are_until_they_were_verified() {
     let mut places = [3072, 3072, 0, 0].map(|offset| write(&mut table, &mut rules, offset, 64).0);
     places.sort_unstable();
     assert_eq!(places, [0, 1024, 2048, 3072]);
-    assert_eq!(table.place_write(&mut rules, 0, 64 * K), Placed::Nothing);
+    assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Nothing);
     assert_eq!(table.used_zones(&rules), [0, 1, 2, 3]);
 }
 
@@ -187,7 +187,7 @@ fn a_failed_write_gives_its_place_back_unless_another_follows() {
 #[test]
 fn random_reads_stay_in_what_is_written_of_the_nearest_zone() {
     let (mut table, rules) = table(M, 0, "rw=randread\n");
-    assert_eq!(table.place_read(&rules, 0, 64 * K), Placed::Nothing);
+    assert_eq!(table.place_read(&rules, 0, 64 * K), ZonePlacement::Nothing);
     table.set_written(0, 64 * K);
     table.set_written(2, 320 * K);
     let read = |table: &mut ZoneTable, offset: u64| ready(table.place_read(&rules, offset * K, 64 * K));
@@ -206,7 +206,7 @@ fn sequential_reads_go_from_one_written_part_to_the_next() {
     assert_eq!(ready(read(0)), (1024, 64));
     assert_eq!(ready(read(1088)), (1088, 32), "cut at the pointer");
     assert_eq!(ready(read(1120)), (3072, 32));
-    assert_eq!(read(3104), Placed::Nothing);
+    assert_eq!(read(3104), ZonePlacement::Nothing);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn reads_go_anywhere_on_request() {
 #[test]
 fn random_trims_skip_empty_zones_and_sequential_ones_do_not() {
     let (mut table, rules) = table(M, 0, "rw=randtrim\nbs=1m\n");
-    assert_eq!(table.place_trim(&rules, 0, M), Placed::Nothing);
+    assert_eq!(table.place_trim(&rules, 0, M), ZonePlacement::Nothing);
     table.set_written(3, 64 * K);
     assert_eq!(ready(table.place_trim(&rules, M, M)), (3072, 1024));
     table.ended(&rules, 3, Held::Trim, true);
