@@ -32,7 +32,7 @@ impl OpenFile {
 pub struct FileSet {
     /// Indexed by [`Request::file`](crate::Request::file).
     pub files: Vec<OpenFile>,
-    /// The same files, if other workers use them too.
+    /// These files together with their engines' shared state, if other workers use them too.
     pub shared: Option<Arc<SharedFiles>>,
 }
 
@@ -89,7 +89,7 @@ impl Descriptors {
 }
 
 impl OpenFile {
-    /// The same open file under a new descriptor; the file position is shared.
+    /// A new descriptor of this open file; the file position is shared.
     ///
     /// # Errors
     /// dup(2)'s error, usually EMFILE.

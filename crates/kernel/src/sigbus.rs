@@ -89,7 +89,7 @@ fn put_empty_page(address: usize, unit: usize) -> bool {
 /// missing: the copied bytes are then worthless, and the mapping has private empty pages in place of the file's.
 ///
 /// # Safety
-/// As for [`ptr::copy_nonoverlapping`], except that pages at `mapped` may be missing. [`install`] was called.
+/// That of [`ptr::copy_nonoverlapping`], except that pages at `mapped` may be missing. [`install`] was called.
 #[inline]
 pub unsafe fn copy(from: *const u8, to: *mut u8, mapped: *const u8, len: usize, unit: usize) -> bool {
     // SAFETY: by the contract of this function.

@@ -35,12 +35,12 @@ struct CpuTimes {
 impl CpuWaits {
     /// Takes the first reading.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn begin() -> Self {
         CpuWaits { looked: Instant::now(), threads: threads() }
     }
 
     /// The time since the last reading, and the longest time in it for which a thread waited for a CPU: 0 if the kernel does not report it.
-    pub fn look(&mut self) -> (Duration, Duration) {
+    pub fn poll(&mut self) -> (Duration, Duration) {
         let threads = threads();
         let now = Instant::now();
         let passed = now - self.looked;
@@ -50,12 +50,6 @@ impl CpuWaits {
         let waited = threads.iter().map(since).max().unwrap_or_default();
         *self = CpuWaits { looked: now, threads };
         (passed, waited)
-    }
-}
-
-impl Default for CpuWaits {
-    fn default() -> Self {
-        CpuWaits::new()
     }
 }
 

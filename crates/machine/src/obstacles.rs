@@ -28,7 +28,7 @@ pub fn obstacle_to_writing(path: &Path) -> Option<i32> {
     error.map(|error| error as i32)
 }
 
-/// The same for a file that must exist and is only read.
+/// The error number of opening an existing file for reading. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_reading(path: &Path) -> Option<i32> {
     let error = match fs::metadata(path) {
@@ -39,7 +39,7 @@ pub fn obstacle_to_reading(path: &Path) -> Option<i32> {
     error.map(|error| error as i32)
 }
 
-/// The same for a program that is run, by its path or, without a slash, by its name in `PATH`.
+/// The error number of running a program, by its path or, without a slash, by its name in `PATH`. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_running(program: &str) -> Option<i32> {
     let obstacle = |path: &Path| match fs::metadata(path) {

@@ -36,7 +36,7 @@ pub fn open(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<(Socket, Export), N
 /// Describes the export of a URI: connects, negotiates and disconnects.
 ///
 /// # Errors
-/// The same as for [`open`].
+/// Those of [`open`].
 pub fn describe(uri: &Uri) -> Result<Export, NbdError> {
     look(uri, &|| false)
 }
@@ -70,7 +70,7 @@ impl ServerQuery {
     /// Waits for the answer of the server.
     ///
     /// # Errors
-    /// The same as for [`open`], and a timeout.
+    /// Those of [`open`], and a timeout.
     pub fn answer(self) -> Result<Export, NbdError> {
         let left = self.limit.saturating_sub(self.began.elapsed());
         self.told.recv_timeout(left).unwrap_or(Err(NbdError::Silent { limit: self.limit }))

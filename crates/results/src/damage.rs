@@ -22,7 +22,7 @@ pub struct DamageTally {
 pub struct DamagedBlock {
     /// Name of the file.
     pub file: String,
-    /// What it looks like.
+    /// Description of the block.
     pub damage: Damage,
 }
 

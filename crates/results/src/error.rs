@@ -1,4 +1,4 @@
-//! Why a job failed.
+//! Errors of jobs.
 
 use std::io;
 use std::panic::Location;
@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use ferrio_job::Direction;
 use ferrio_verify::BlockFault;
 
-/// Why a job failed, in the words of fio's report.
+/// The error of a job, in the words of fio's report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobError {
     /// Errno; 0 for a failure that fio reports without a number (it counts as failed all the same).
     pub errno: i32,
-    /// What failed (`io_u error`, `open(FILE)`, `total_file_size`).
+    /// The failed call or step (`io_u error`, `open(FILE)`, `total_file_size`).
     pub func: String,
     /// Source file name of the place that noticed.
     pub file: &'static str,
     /// Line in it.
     pub line: u32,
-    /// What went wrong in an event, for a job whose work is counted in them.
+    /// The failure of an event, for a job whose work is counted in events.
     pub event: Option<Box<EventFailure>>,
 }
 
@@ -46,26 +46,26 @@ pub fn tolerated_error(errno: i32) -> JobError {
     JobError::new(errno, "xfer")
 }
 
-/// What went wrong in an event, or with the files of all events.
+/// A failure of an event, or of the files of all events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventFailure {
     /// A file cannot be opened.
     Open {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         errno: i32,
     },
     /// A file that must be new cannot be made.
     Create {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         errno: i32,
     },
     /// A file is shorter than its share.
     TooShort {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
         /// Bytes that it has.
         size: u64,
@@ -74,20 +74,20 @@ pub enum EventFailure {
     },
     /// A read or a write failed, or moved less than all of its bytes.
     Transfer {
-        /// Which of both.
+        /// Read or write.
         direction: Direction,
         /// Index of the file.
         file: u32,
         /// Where in the file.
         offset: u64,
-        /// Why, 0 if it moved less.
+        /// The error; 0 if only a part was moved.
         errno: i32,
     },
     /// A sync failed.
     Sync {
         /// Index of the file.
         file: u32,
-        /// Why.
+        /// The error.
         errno: i32,
     },
     /// A block that was read is not what was written.
@@ -96,7 +96,7 @@ pub enum EventFailure {
         file: u32,
         /// Where in the file.
         offset: u64,
-        /// What is wrong with it.
+        /// The difference.
         fault: BlockFault,
     },
 }

@@ -8,15 +8,15 @@ use ferrio_stats::Latency;
 /// The events that a job has done.
 #[derive(Clone, Debug, Default)]
 pub struct EventFigures {
-    /// How many. Of a job that did not answer these are more than the latencies are of.
+    /// Number of events. If the job did not answer, more than there are latencies.
     pub done: u64,
     /// From the beginning of each, or from its arrival where events arrive at a rate, to its end. Copies share it.
     pub latency: Arc<Latency>,
-    /// Of a job of a model of a database.
+    /// Present for a job of a model of a database.
     pub database: Option<DatabaseFigures>,
 }
 
-/// What a job did for a model of a database. Those of all its jobs add up.
+/// Figures of a job of a model of a database. Those of all its jobs add up.
 #[derive(Clone, Debug, Default)]
 pub struct DatabaseFigures {
     /// Time of each step of [`TransactionStep::ALL`], with one sample for each transaction: 0 where it did not take the step. The sums of

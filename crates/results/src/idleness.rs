@@ -5,7 +5,7 @@
 pub struct Idleness {
     /// Number and idleness in percent, 0 to 100, of each CPU that this process may use.
     pub cpus: Vec<(usize, f64)>,
-    /// What a unit of work takes.
+    /// Time of a unit of work.
     pub unit: UnitWork,
 }
 
@@ -22,7 +22,7 @@ impl Idleness {
 pub struct UnitWork {
     /// Mean of the CPUs.
     pub mean_us: f64,
-    /// Their sample deviation, 0 for one CPU.
+    /// Sample deviation of the CPUs, 0 for one CPU.
     pub stddev_us: f64,
 }
 

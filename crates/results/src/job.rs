@@ -10,11 +10,11 @@ use crate::{DamageTally, EventFigures, JobError};
 /// One job's outcome.
 #[derive(Clone, Debug, Default)]
 pub struct JobResult {
-    /// When its I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
+    /// When the job's I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
     pub start_ms: u64,
     /// Thread id of the worker, 0 if none was started.
     pub pid: u32,
-    /// What ended it early.
+    /// The error that ended the job early.
     pub error: Option<JobError>,
     /// Figures.
     pub stats: JobStats,
@@ -30,7 +30,7 @@ pub struct JobResult {
     pub latency_depth: Option<u32>,
     /// How steady it was; for a group that reports as one, with its last job.
     pub steadystate: Option<SteadyResult>,
-    /// What it did because of `tuning=lean`.
+    /// The optimisations in use because of `tuning=lean`.
     pub tuning_use: TuningUse,
     /// The blocks that failed their check.
     pub damage: DamageTally,
@@ -43,7 +43,7 @@ pub struct JobResult {
 pub struct SteadyResult {
     /// The state was steady, and the job ended for that.
     pub attained: bool,
-    /// What the limit is compared with, in percent of the mean if the limit is; 0 until the window was full.
+    /// The figure that the limit is compared with, in percent of the mean if the limit is; 0 until the window was full.
     pub criterion: f64,
     /// Largest deviation from the mean, if that is judged.
     pub max_deviation: f64,

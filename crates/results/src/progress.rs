@@ -61,7 +61,7 @@ pub struct Progress {
 /// The state of one job.
 #[derive(Clone, Copy, Debug)]
 pub struct JobProgress {
-    /// Its state.
+    /// The present state.
     pub state: JobState,
     /// Since the job began to do I/O, zero before.
     pub elapsed: Duration,

@@ -27,7 +27,7 @@ pub struct RunResult {
     /// The longest time, over all jobs that were to begin together, between the first and the last of them to begin their I/O; `None`
     /// without such jobs.
     pub start_spread: Option<Duration>,
-    /// What the times were measured with.
+    /// The clock that the times were measured with.
     pub clock: TickSource,
     /// The state of each job while the run goes on; `None` when it is over.
     pub progress: Option<Progress>,
@@ -70,6 +70,6 @@ pub struct DiskUsage {
     pub busy_ms: u64,
     /// Busy time in percent of the observed time, at most 100.
     pub util: f64,
-    /// Places, among all entries, of the devices that this one is stacked on.
+    /// Indices, among all entries, of the devices that this one is stacked on.
     pub slaves: Vec<usize>,
 }

@@ -46,7 +46,7 @@ pub enum RunEvent<'a> {
     /// A report of the run so far is wanted now. Jobs that ended have their final figures, running ones those up to now, and all others
     /// the defaults. A job whose `start_ms` changed since an earlier report has started again: its ramp is over.
     Interim(&'a RunResult),
-    /// The same each time that one of the requested intervals has passed.
+    /// One of the requested intervals has passed.
     Interval {
         /// Index of the interval in the list of the caller.
         which: usize,

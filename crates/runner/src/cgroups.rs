@@ -24,13 +24,13 @@ const WEIGHTS: [&str; 4] = ["blkio.weight", "blkio.bfq.weight", "io.weight", "io
 #[derive(Debug, Default)]
 pub(crate) struct Cgroups {
     /// `None` if no job names a group or the system has none.
-    found: Option<Found>,
-    joined: Mutex<HashMap<PathBuf, Joined>>,
+    found: Option<CgroupPaths>,
+    joined: Mutex<HashMap<PathBuf, GroupMembers>>,
 }
 
 /// The groups of the system, and the program's group before the run.
 #[derive(Debug)]
-struct Found {
+struct CgroupPaths {
     hierarchy: IoCgroups,
     home: PathBuf,
     /// Writing a thread or process to this file moves it to `home`. `None` if the user may not.
@@ -39,7 +39,7 @@ struct Found {
 
 /// A group with workers in it.
 #[derive(Debug, Default)]
-struct Joined {
+struct GroupMembers {
     workers: usize,
     /// True if this run created the group, and removes it with its last worker.
     created: bool,
@@ -51,7 +51,7 @@ struct Joined {
 #[derive(Debug)]
 pub(crate) struct Membership<'a> {
     groups: &'a Cgroups,
-    found: &'a Found,
+    found: &'a CgroupPaths,
     group: PathBuf,
     /// Version 1: true if the worker is in the group.
     has_thread: bool,
@@ -87,7 +87,7 @@ impl Cgroups {
         let hierarchy = wanted.then(IoCgroups::mounted).flatten();
         let found = hierarchy.map(|hierarchy| {
             let home = hierarchy.current();
-            Found::new(hierarchy, home)
+            CgroupPaths::new(hierarchy, home)
         });
         Cgroups { found, joined: Mutex::default() }
     }
@@ -151,7 +151,7 @@ impl Cgroups {
         done.map(|()| membership)
     }
 
-    fn joined(&self) -> MutexGuard<'_, HashMap<PathBuf, Joined>> {
+    fn joined(&self) -> MutexGuard<'_, HashMap<PathBuf, GroupMembers>> {
         self.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,9 +194,9 @@ impl Drop for Membership<'_> {
     }
 }
 
-impl Found {
+impl CgroupPaths {
     fn new(hierarchy: IoCgroups, home: PathBuf) -> Self {
-        let mut found = Found { hierarchy, home, to_home: None };
+        let mut found = CgroupPaths { hierarchy, home, to_home: None };
         found.to_home = open(&found.members(&found.home)).ok();
         found
     }
@@ -254,7 +254,7 @@ mod tests {
                 fs::write(root.join(name).join(file), "").unwrap();
             }
         }
-        let found = Found::new(IoCgroups { root: root.to_owned(), per_thread }, root.join("home"));
+        let found = CgroupPaths::new(IoCgroups { root: root.to_owned(), per_thread }, root.join("home"));
         Cgroups { found: Some(found), joined: Mutex::default() }
     }
 
@@ -311,7 +311,7 @@ mod tests {
         let procs = root.path().join("x/cgroup.procs");
         fs::remove_file(&procs).unwrap();
         // What happens between the failure and the end of the first worker.
-        let entry = Joined { workers: 1, ..Joined::default() };
+        let entry = GroupMembers { workers: 1, ..GroupMembers::default() };
         groups.joined().insert(root.path().join("x"), entry);
         assert_eq!(groups.join(&wanted("x")).unwrap_err().error.func, "cgroup write");
         fs::write(&procs, "").unwrap();
@@ -339,7 +339,7 @@ mod tests {
             let mut spec = JobSpec::default();
             (spec.worker.cgroup, spec.worker.uid) = (Some(wanted("x")), uid);
             // Nobody, root included, may make directories there: EPERM.
-            let found = Found::new(IoCgroups { root: "/sys".into(), per_thread: true }, "/sys".into());
+            let found = CgroupPaths::new(IoCgroups { root: "/sys".into(), per_thread: true }, "/sys".into());
             let groups = Cgroups { found: Some(found), joined: Mutex::default() };
             let failure = groups.join_as(&spec).unwrap_err();
             failure.notes.into_iter().map(|note| note.message).collect::<Vec<_>>()

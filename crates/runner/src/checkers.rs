@@ -31,21 +31,22 @@ pub(crate) struct Block {
     pub(crate) file: u32,
     /// Where it lies in the file, bytes.
     pub(crate) offset: u64,
-    /// What its header must contain.
+    /// The required contents of its header.
     pub(crate) expected: ExpectedHeader,
-    /// What was read.
+    /// The data that was read.
     pub(crate) data: LentSlot,
 }
 
-/// What a thread found.
+/// A block that a thread has checked.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedBlock {
     pub(crate) block: Block,
-    pub(crate) found: Found,
+    pub(crate) outcome: CheckOutcome,
 }
 
+/// The result of a check.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum CheckOutcome {
     Sound,
     Bad(Box<BlockMismatch>),
     /// The check itself went wrong: nothing is known of the block.
@@ -64,9 +65,9 @@ pub(crate) struct LostBlocks {
 pub(crate) struct Checkers {
     /// To the threads, which share the other end. `None` when they are to end.
     blocks: Option<SyncSender<Block>>,
-    checked: Receiver<Checked>,
+    checked: Receiver<CheckedBlock>,
     threads: Vec<JoinHandle<()>>,
-    /// What each has used, by its last reading.
+    /// CPU use of each thread at its last reading.
     usage: Arc<[Mutex<Usage>]>,
     /// Blocks that have not come back.
     lent: u32,
@@ -137,7 +138,7 @@ impl Checkers {
     ///
     /// # Errors
     /// Blocks are out, and no thread is left that could check them.
-    pub(crate) fn take_back(&mut self, wait: bool) -> Result<Option<Checked>, LostBlocks> {
+    pub(crate) fn take_back(&mut self, wait: bool) -> Result<Option<CheckedBlock>, LostBlocks> {
         if self.lent == 0 {
             return Ok(None);
         }
@@ -188,7 +189,7 @@ impl Drop for Checkers {
 fn check_blocks(
     check: impl Fn(&mut Block) -> Result<(), Box<BlockMismatch>>,
     inbox: &Mutex<Receiver<Block>>,
-    outbox: &SyncSender<Checked>,
+    outbox: &SyncSender<CheckedBlock>,
     usage: &Mutex<Usage>,
 ) {
     let read_usage = || *usage.lock().unwrap_or_else(PoisonError::into_inner) = Usage::of_this_thread();
@@ -207,16 +208,16 @@ fn check_blocks(
         };
         let Some(block) = next else { return read_usage() };
         let mut block = BlockInCheck { block: Some(block), outbox };
-        let found = match block.block.as_mut().map(&check) {
-            Some(Ok(())) => Found::Sound,
-            Some(Err(mismatch)) => Found::Bad(mismatch),
-            None => Found::Nothing,
+        let outcome = match block.block.as_mut().map(&check) {
+            Some(Ok(())) => CheckOutcome::Sound,
+            Some(Err(mismatch)) => CheckOutcome::Bad(mismatch),
+            None => CheckOutcome::Nothing,
         };
         blocks += 1;
         if blocks.is_multiple_of(BLOCKS_PER_READING) {
             read_usage();
         }
-        if !block.give_back(found) {
+        if !block.give_back(outcome) {
             return read_usage();
         }
     }
@@ -225,19 +226,19 @@ fn check_blocks(
 /// A block that a thread checks. It goes back to the job even if the check panics.
 struct BlockInCheck<'a> {
     block: Option<Block>,
-    outbox: &'a SyncSender<Checked>,
+    outbox: &'a SyncSender<CheckedBlock>,
 }
 
 impl BlockInCheck<'_> {
     /// False when the job is gone.
-    fn give_back(&mut self, found: Found) -> bool {
-        self.block.take().is_none_or(|block| self.outbox.send(Checked { block, found }).is_ok())
+    fn give_back(&mut self, outcome: CheckOutcome) -> bool {
+        self.block.take().is_none_or(|block| self.outbox.send(CheckedBlock { block, outcome }).is_ok())
     }
 }
 
 impl Drop for BlockInCheck<'_> {
     fn drop(&mut self) {
-        self.give_back(Found::Nothing);
+        self.give_back(CheckOutcome::Nothing);
     }
 }
 
@@ -297,8 +298,8 @@ mod tests {
                 checkers.lend(Block { unit, file: 0, offset, expected, data }).unwrap();
             }
             found.extend((0..8).map(|_| {
-                let Checked { block, found } = checkers.take_back(true).unwrap().unwrap();
-                (block.offset / 4096, matches!(found, Found::Bad(_)))
+                let CheckedBlock { block, outcome } = checkers.take_back(true).unwrap().unwrap();
+                (block.offset / 4096, matches!(outcome, CheckOutcome::Bad(_)))
             }));
             assert!(checkers.take_back(true).unwrap().is_none(), "nothing is out");
         }
@@ -350,7 +351,7 @@ mod tests {
         }
         all_lent.send(()).unwrap();
         let first = checkers.take_back(true).unwrap().unwrap();
-        assert!(matches!(first.found, Found::Nothing) && first.block.unit == 0);
+        assert!(matches!(first.outcome, CheckOutcome::Nothing) && first.block.unit == 0);
         assert_eq!(checkers.take_back(true).unwrap_err().count, 2);
         assert!(checkers.take_back(true).unwrap().is_none(), "nothing is waited for");
         assert_eq!(checkers.lend(block(&mut buffers, 3)).unwrap_err().count, 1);

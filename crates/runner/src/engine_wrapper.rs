@@ -74,7 +74,7 @@ fn pass_of(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<PreconditioningOrder
 /// Engine `E`, reporting every call.
 pub(crate) struct EngineWrapper<E> {
     engine: E,
-    /// What is in flight of a job with `serialize_overlap`. Dropped after the engine, whose destructor waits for it.
+    /// The ranges in flight of a job with `serialize_overlap`. Dropped after the engine, whose destructor waits for it.
     overlaps: Option<JobRanges>,
     /// Number of the job.
     job: u32,
@@ -92,7 +92,7 @@ pub(crate) struct EngineWrapper<E> {
     files: Vec<String>,
     /// The unit for which there was no room.
     waiting: Option<u32>,
-    /// What was asked for last, by unit.
+    /// The last request of each unit.
     units: Vec<Option<Request>>,
 }
 

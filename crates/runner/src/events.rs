@@ -285,7 +285,8 @@ impl JobEvents {
         })
     }
 
-    /// Why a request ends the test that failed with `errno`, or, if that is 0, moved less than all of its bytes. `None` in a job whose I/Os may.
+    /// The failure of the test by a request that failed with `errno` or, if that is 0, moved only a part of its bytes. `None` in a job that
+    /// continues after such requests.
     pub(crate) fn failure(&self, request: &Request, errno: i32) -> Option<Failure> {
         self.fileio.as_ref()?;
         let (file, offset) = (request.file, request.offset);

@@ -1,4 +1,4 @@
-//! Why a worker or the layout failed: the error for the report, and lines that help the user.
+//! The failure of a worker or of the layout: the error for the report, and lines that help the user.
 
 use std::io;
 
@@ -8,9 +8,9 @@ use ferrio_results::{EventFailure, JobError};
 /// An error on its way from a worker to main.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What the report prints.
+    /// The error in the report.
     pub(crate) error: JobError,
-    /// What else the user should know, about this job.
+    /// Advice for the user, about this job.
     pub(crate) notes: Vec<Diagnostic>,
     /// In fio, a job that fails for this reason does nothing and counts as successful.
     pub(crate) excusable: bool,

@@ -13,8 +13,8 @@ use ferrio_stats::Clock;
 use rustix::thread::futex;
 
 /// Jobs of a crowded wave wait for the first I/Os of all others this long at most, and longer the more jobs there are.
-const PATIENCE: Duration = Duration::from_millis(20);
-const PATIENCE_PER_JOB: Duration = Duration::from_micros(100);
+const FIRST_IO_TIMEOUT: Duration = Duration::from_millis(20);
+const FIRST_IO_TIMEOUT_PER_JOB: Duration = Duration::from_micros(100);
 
 /// Holds the workers of one wave back until main lets all of them go, and once more after their first I/Os. A signal that ends the run
 /// lets them go as well, as main may be blocked by an output.
@@ -34,16 +34,16 @@ pub struct Gate {
 
 /// A gate that is closed. Workers pass both barriers once this is dropped.
 #[derive(Debug)]
-pub struct Closed<'a>(&'a Gate);
+pub struct ClosedGate<'a>(&'a Gate);
 
-impl Closed<'_> {
+impl ClosedGate<'_> {
     /// Lets the workers begin.
     pub fn start(&self) {
         self.0.start.open();
     }
 }
 
-impl Drop for Closed<'_> {
+impl Drop for ClosedGate<'_> {
     fn drop(&mut self) {
         self.0.open();
     }
@@ -92,10 +92,10 @@ impl Default for Gate {
 
 impl Gate {
     /// Closes the gate until what it returns is dropped.
-    pub fn close(&self) -> Closed<'_> {
+    pub fn close(&self) -> ClosedGate<'_> {
         self.start.close();
         self.first_ios.close();
-        Closed(self)
+        ClosedGate(self)
     }
 
     /// Opens the gate for good: nobody waits any more.
@@ -123,9 +123,9 @@ impl Gate {
     }
 
     /// How long jobs wait for each other after their first I/Os: one may be stopped by a debugger.
-    pub fn patience(&self) -> Duration {
+    pub fn first_io_timeout(&self) -> Duration {
         let members = u32::try_from(self.members.load(Relaxed)).unwrap_or_default();
-        PATIENCE + PATIENCE_PER_JOB * members
+        FIRST_IO_TIMEOUT + FIRST_IO_TIMEOUT_PER_JOB * members
     }
 
     /// True if jobs wait for each other after their first I/Os.

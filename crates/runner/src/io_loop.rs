@@ -83,7 +83,7 @@ pub(crate) struct IoLoop<'a, E> {
 
 /// How the loop continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum NextAction {
     /// Continue with the next I/O.
     Issue,
     /// Start over with the work that is due.
@@ -95,18 +95,18 @@ enum Next {
 impl<E: Engine> IoLoop<'_, E> {
     /// Issues I/O until the pass is over, the time is up, the job is stopped or fails.
     fn issue_until_done(&mut self) {
-        while self.failure.is_none() && !self.stopped() {
+        while self.failure.is_none() && !self.must_end() {
             match self.before_next() {
-                Next::Issue => {}
-                Next::Again => continue,
-                Next::End => return,
+                NextAction::Issue => {}
+                NextAction::Again => continue,
+                NextAction::End => return,
             }
             if !self.budget.may_issue() {
                 return;
             }
             // Two branches, so that the step of a job without rates and zones stays in registers.
-            let goes_on = if self.hooks.on_terms {
-                self.perform_on_terms()
+            let goes_on = if self.hooks.gated {
+                self.perform_gated()
             } else {
                 let step = self.workload.next();
                 self.perform(step)
@@ -119,22 +119,22 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Work before an I/O: handles due work and held-back requests, and finds a free slot.
     #[inline(always)]
-    fn before_next(&mut self) -> Next {
+    fn before_next(&mut self) -> NextAction {
         if self.meter.now >= self.meter.timing.next_due {
             let next = self.do_due_work();
-            if next != Next::Issue {
+            if next != NextAction::Issue {
                 return next;
             }
         }
         if !self.slots.retry.is_empty() {
             self.submit_retry();
-            return Next::Again;
+            return NextAction::Again;
         }
         if self.slots.free.is_empty() {
             self.reap_full();
-            return Next::Again;
+            return NextAction::Again;
         }
-        Next::Issue
+        NextAction::Issue
     }
 
     /// Does what the workload says. False when the pass is over.
@@ -170,7 +170,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Performs a step that checks of written blocks, events, a rate or zones may delay or change. False when the pass is over.
     #[cold]
     #[inline(never)]
-    fn perform_on_terms(&mut self) -> bool {
+    fn perform_gated(&mut self) -> bool {
         if self.does_backlog() {
             return true;
         }

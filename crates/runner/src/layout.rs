@@ -63,7 +63,7 @@ pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
 /// Lays out all files of a job, whether or not they were there when it began.
 ///
 /// # Errors
-/// As [`lay_out`].
+/// See [`lay_out`].
 pub(crate) fn lay_out_again(
     spec: &JobSpec,
     content: &mut LayoutContent,

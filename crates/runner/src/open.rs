@@ -136,7 +136,7 @@ pub(crate) fn closed_files(spec: &JobSpec) -> FileSet {
 /// Opens one file of a job for I/O while `already_open` are open; `None` for one that has no descriptor.
 ///
 /// # Errors
-/// As [`open_files`].
+/// See [`open_files`].
 pub(crate) fn open_one(
     spec: &JobSpec,
     index: usize,
@@ -172,7 +172,7 @@ pub(crate) fn has_something_to_sync(spec: &JobSpec, index: usize) -> bool {
 /// A descriptor for the final sync of a closed file; `None` for one that the engine has removed.
 ///
 /// # Errors
-/// As [`open_files`].
+/// See [`open_files`].
 pub(crate) fn open_to_sync(
     spec: &JobSpec,
     index: usize,
@@ -202,7 +202,7 @@ fn raise_limit(spec: &JobSpec, files: usize) {
 /// A descriptor with the job's access mode and flags.
 ///
 /// # Errors
-/// As [`open_files`].
+/// See [`open_files`].
 pub(crate) fn open_job_file(spec: &JobSpec, index: usize, already_open: usize) -> Result<OwnedFd, Failure> {
     let file = &spec.files[index];
     let regular = file.kind == FileKind::Regular;

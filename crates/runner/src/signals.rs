@@ -68,7 +68,7 @@ pub(crate) struct SignalWatcher {
     state: Arc<WatchState>,
 }
 
-/// What the thread and its owner share. Each stores its own flag before it loads that of the other, so at least one of them sees both.
+/// State shared by the thread and its owner. Each stores its own flag before it loads that of the other, so at least one of them sees both.
 #[derive(Debug, Default)]
 struct WatchState {
     /// The run is over.
@@ -77,7 +77,7 @@ struct WatchState {
     failed: AtomicBool,
 }
 
-/// What the signals so far ask main for. The thread that waits for signals fills it, whatever main is busy with; a message only wakes main.
+/// Requests of signals to main. The thread that waits for signals fills it, whatever main is busy with; a message only wakes main.
 #[derive(Debug, Default)]
 pub(crate) struct SignalRequests {
     /// Signals that end the run and that main has not taken yet, at most [`MAX_PENDING`].

@@ -1,4 +1,4 @@
-//! Which writes must survive a crash: those that were complete before a successful sync of their file began.
+//! The writes that must survive a crash: those that were complete before a successful sync of their file began.
 //!
 //! fio counts all writes that were issued before the sync. Some of them may still be in flight then, or belong to other files: a check
 //! after a crash would report them as lost.
@@ -68,7 +68,7 @@ impl Sync {
 }
 
 impl SyncedWrites {
-    /// Of a job with this many units that wrote nothing yet.
+    /// Nothing is written yet, by a job with this many units.
     pub(crate) fn new(units: usize) -> Self {
         SyncedWrites {
             open: VecDeque::new(),

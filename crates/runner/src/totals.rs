@@ -16,7 +16,7 @@ const TICK_NS: u64 = TICK_MS * MS;
 /// ns of a ms.
 const MS: u64 = 1_000_000;
 
-/// What is known since the last sample.
+/// Takes the samples.
 #[derive(Debug)]
 pub(crate) struct Totals {
     /// Where samples go.
@@ -25,9 +25,9 @@ pub(crate) struct Totals {
     interval_ms: u64,
     /// When the running interval began, ns.
     since_ns: u64,
-    /// What was moved before.
+    /// Bytes moved before it.
     bytes: [u64; 3],
-    /// At the last look all active jobs were in their ramps.
+    /// All active jobs were in their ramps when polled last.
     ramp: bool,
 }
 
@@ -67,7 +67,7 @@ impl Totals {
             return None;
         }
         if std::mem::take(&mut self.ramp) {
-            // A ramp ended since the last look.
+            // A ramp ended since the last poll.
             let ends = measured_ns().into_iter().map(|ago| elapsed_ns.saturating_sub(ago));
             self.since_ns = ends.filter(|&end| end >= self.since_ns).min().unwrap_or(self.since_ns);
         }

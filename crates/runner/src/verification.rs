@@ -1,5 +1,4 @@
-//! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
-//! checks what was read.
+//! Verification of a job's I/O: prepares blocks before they are written, records them, chooses those to read back, and checks what was read.
 
 mod backlog;
 mod checks;
@@ -29,7 +28,7 @@ use crate::write_progress::{WriteProgress, saves_at_syncs};
 use backlog::BacklogState;
 pub(crate) use backlog::Due;
 use last_writes::LastWrites;
-use progress::Synced;
+use progress::SyncedCount;
 use regenerated::Regenerated;
 use seed_replays::SeedReplays;
 use units::{Purpose, Units};
@@ -45,9 +44,9 @@ pub(crate) struct Verification {
     repeats_blocks: bool,
     /// Writes issued so far; in a job that only reads, reads.
     number: u64,
-    /// What was written and not checked yet, if it is remembered.
+    /// Blocks that were written and not checked yet, if they are remembered.
     written: Option<WrittenList>,
-    /// `experimental_verify`: what the pass writes, found by its choices.
+    /// `experimental_verify`: the writes of the pass, found by making its choices again.
     regenerated: Option<Box<Regenerated>>,
     /// The seeds and the number with which the pass began.
     pass: (BlockSeeds, u64),
@@ -59,21 +58,21 @@ pub(crate) struct Verification {
     reads_back: bool,
     /// Passes repeat each other, and none of them ends what the one before has begun (`time_based`).
     runs_on: bool,
-    /// What the pass wrote is being read back.
+    /// The blocks of the pass are being read back.
     pub(crate) in_phase: bool,
     checks_reads: bool,
     /// False for engines that store no data: blocks are read back but not compared.
     holds_data: bool,
-    /// What each unit does.
+    /// The I/O of each unit.
     units: Units,
     /// Checks and trims between the I/Os of a pass.
     backlog: BacklogState,
     marks: Option<TrimMarks>,
     /// `verify_policy=fsynced`: only what was synced is read back.
-    synced: Option<Synced>,
-    /// What is saved of the writes, if it is.
+    synced: Option<SyncedCount>,
+    /// The writes for the verify state, if one is saved.
     progress: Option<Arc<WriteProgress>>,
-    /// `verify_state_load`: what had been written.
+    /// `verify_state_load`: the writes of the earlier run.
     coverage: Option<Arc<Coverage>>,
     /// A job that reads stops where the state says that no more was written.
     pub(crate) stops_reads: bool,
@@ -149,7 +148,7 @@ impl Verification {
             holds_data,
             units: Units::new(units),
             backlog,
-            synced: checks_synced.then(|| Synced::new(units, saves_at_syncs(spec))),
+            synced: checks_synced.then(|| SyncedCount::new(units, saves_at_syncs(spec))),
             saves_at_syncs: saves_at_syncs(spec),
             progress,
             stops_reads: !writes && coverage.is_some(),
@@ -222,8 +221,8 @@ impl Verification {
         block
     }
 
-    /// The I/O of unit `unit` has ended well.
-    pub(crate) fn ended(&mut self, unit: u32) -> Ended {
+    /// Ends a successful I/O of unit `unit`.
+    pub(crate) fn ended(&mut self, unit: u32) -> IoEnd {
         let purpose = self.units.end(unit);
         if purpose == Purpose::Write
             && let Some(progress) = &self.progress
@@ -231,7 +230,7 @@ impl Verification {
             progress.completed(unit);
         }
         self.backlog.ended(purpose);
-        Ended {
+        IoEnd {
             is_checked: self.holds_data && purpose.is_checked(),
             is_extra: !self.in_phase && purpose.is_extra(),
         }
@@ -242,7 +241,7 @@ impl Verification {
         self.units.purpose(unit).is_checked()
     }
 
-    /// The I/O of unit `unit` has failed. A block that could not be written is not read back, and neither is one that could not be trimmed.
+    /// Ends a failed I/O of unit `unit`. A block that could not be written is not read back, and neither is one that could not be trimmed.
     pub(crate) fn failed(&mut self, unit: u32) {
         let purpose = self.units.end(unit);
         let WrittenBlock { file, offset, number, .. } = self.units.block(unit);
@@ -331,10 +330,10 @@ impl Verification {
     }
 }
 
-/// What follows from the end of an I/O.
+/// The consequences of the end of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    /// What was read is to be checked.
+pub(crate) struct IoEnd {
+    /// The data that was read is to be checked.
     pub(crate) is_checked: bool,
     /// It was none of the I/Os of the pass.
     pub(crate) is_extra: bool,

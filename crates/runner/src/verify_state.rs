@@ -1,4 +1,4 @@
-//! Verify states: the file that a job leaves of what it has written, and the file of an earlier run that says what to check.
+//! Verify states: the file in which a job records its writes, and the file of an earlier run that says what to check.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,13 +27,13 @@ pub(crate) fn remove_outdated(directory: &Path, spec: &JobSpec) -> Vec<Diagnosti
     let path = spec.state_file(directory);
     match fs::remove_file(&path).and_then(|()| sync_directory(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            told(spec, "verify-state-not-removed", &path, "remove", &error)
+            state_file_notes(spec, "verify-state-not-removed", &path, "remove", &error)
         }
         _ => Vec::new(),
     }
 }
 
-/// The same when the job begins, unless a trigger has saved its last state.
+/// Calls [`remove_outdated`] when the job begins, unless a trigger has saved its last state.
 pub(crate) fn remove_outdated_at_start(context: &Context<'_>) -> Vec<Diagnostic> {
     let Some(progress) = &context.progress else { return Vec::new() };
     let _saving = progress.saving.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,11 +124,17 @@ pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durabl
     };
     match saved {
         Ok(()) => Vec::new(),
-        Err((doing, error)) => told(spec, "verify-state-not-saved", &path, doing, &error),
+        Err((doing, error)) => state_file_notes(spec, "verify-state-not-saved", &path, doing, &error),
     }
 }
 
-fn told(spec: &JobSpec, code: &'static str, path: &Path, doing: &str, error: &io::Error) -> Vec<Diagnostic> {
+fn state_file_notes(
+    spec: &JobSpec,
+    code: &'static str,
+    path: &Path,
+    doing: &str,
+    error: &io::Error,
+) -> Vec<Diagnostic> {
     let note = |message: String| Diagnostic::note(message).code(code).job(&spec.name);
     vec![
         note(format!("{doing} state file: {}", reason(error))),
@@ -136,7 +142,7 @@ fn told(spec: &JobSpec, code: &'static str, path: &Path, doing: &str, error: &io
     ]
 }
 
-/// What was tried, and why it failed.
+/// The failed step, and its error.
 type SaveError = (&'static str, io::Error);
 
 /// Writes a new file, or overwrites the one that is there.
@@ -167,14 +173,14 @@ fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError>
     renamed.and_then(|()| sync_directory(directory).map_err(|error| ("replace", error)))
 }
 
-/// What was created, renamed or removed in the directory of states is so on disk, too.
+/// Makes files that were created, renamed or removed in the directory of states durable.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let directory = open_file(directory, OFlag::O_RDONLY, 0)?;
     retry_interrupted(|| fsync(&directory))
 }
 
-/// What to do about a file that is no state.
+/// The remedy for a file that is no state.
 fn advice(error: StateError) -> &'static str {
     match error {
         StateError::Version(_) => {

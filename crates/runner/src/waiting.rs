@@ -23,7 +23,8 @@ const MIN_SLEEP_NS: u64 = 10_000;
 const RISE: u64 = 4;
 /// an earlier one lowers it by the difference over this: one sleep in some twenty ends later than guessed.
 const FALL: u64 = 64;
-/// The same where far fewer than one in a hundred may, so that the 99th percentile is a wait that was on time: more of each wait is spun.
+/// In place of [`FALL`] where far fewer than one in a hundred may be late, so that the 99th percentile is a wait that was on time: more of
+/// each wait is spun.
 const PUNCTUAL_FALL: u64 = 2048;
 
 /// Waits that end on time.
@@ -43,7 +44,7 @@ impl Waiter {
         Waiter { clock, late_ns: FIRST_GUESS_NS, fall: FALL }
     }
 
-    /// The same for the times of a log, of which 99 in a hundred are to be kept.
+    /// Waits for the times of a log, of which 99 in a hundred are to be kept.
     pub(crate) fn punctual(clock: Clock) -> Self {
         Waiter { fall: PUNCTUAL_FALL, ..Waiter::new(clock) }
     }

@@ -1,4 +1,4 @@
-//! What a job that writes and verifies has written so far. A worker counts its writes, and main can read them at any time: a trigger saves
+//! The writes so far of a job that writes and verifies. A worker counts its writes, and main can read them at any time: a trigger saves
 //! the verify states of all jobs, also of those that hang in a system call.
 
 use std::sync::atomic::AtomicU64;
@@ -26,7 +26,7 @@ pub(crate) struct WriteProgress {
 }
 
 impl WriteProgress {
-    /// Of a job that did not write yet. `None` for one that writes nothing that can be verified.
+    /// Before the first write. `None` for a job that writes nothing that can be verified.
     pub(crate) fn new(spec: &JobSpec) -> Option<Self> {
         let counts = spec.verify.is_some() && spec.rw.does(Direction::Write);
         counts.then(|| WriteProgress {
@@ -48,7 +48,7 @@ impl WriteProgress {
         self.number.store(number, Release);
     }
 
-    /// The same without these writes.
+    /// A state that is saved from now on covers this many writes, without these.
     pub(crate) fn covers_except(&self, number: u64, except: Vec<u64>) {
         let mut excepted = self.except.lock().unwrap_or_else(PoisonError::into_inner);
         *excepted = except;

@@ -16,7 +16,7 @@ use ferrio_job::{Direction, JobSpec, debug_class};
 use ferrio_workload::Io;
 use log::debug;
 
-use table::{Held, ZoneRules};
+use table::{ZoneIo, ZoneRules};
 pub(crate) use table::{ZonePlacement, ZoneRange};
 use zoned_file::ZonedFile;
 pub(crate) use zoned_file::ZonedFiles;
@@ -47,7 +47,7 @@ pub(crate) struct JobZones {
 struct HeldZone {
     file: usize,
     zone: usize,
-    held: Held,
+    io: ZoneIo,
 }
 
 /// A write, or the rest of one, that is missing in its zone.
@@ -125,12 +125,13 @@ impl JobZones {
     pub(crate) fn issued(&mut self, unit: u32, io: &Io, place: &ZoneRange) {
         self.begun = true;
         let end = place.offset + place.len;
-        let held = match io.direction {
-            Direction::Read => Held::Read,
-            Direction::Write => Held::Write { len: place.len, end },
-            Direction::Trim => Held::Trim,
+        let zone_io = match io.direction {
+            Direction::Read => ZoneIo::Read,
+            Direction::Write => ZoneIo::Write { len: place.len, end },
+            Direction::Trim => ZoneIo::Trim,
         };
-        self.held[unit as usize] = place.zone.map(|zone| HeldZone { file: io.file as usize, zone, held });
+        self.held[unit as usize] =
+            place.zone.map(|zone| HeldZone { file: io.file as usize, zone, io: zone_io });
     }
 
     /// The I/O of `unit` has ended, well or not.
@@ -138,9 +139,9 @@ impl JobZones {
     /// # Errors
     /// The zone is to be finished, and the device refuses.
     pub(crate) fn ended(&mut self, unit: u32, done: bool) -> io::Result<()> {
-        let Some(HeldZone { file, zone, held }) = self.held[unit as usize].take() else { return Ok(()) };
+        let Some(HeldZone { file, zone, io }) = self.held[unit as usize].take() else { return Ok(()) };
         let (file, rules) = &mut self.files[file];
-        let finishes = file.table().ended(rules, zone, held, done);
+        let finishes = file.table().ended(rules, zone, io, done);
         file.changed.notify_all();
         if finishes {
             let (start, len) = file.extent(zone);
@@ -153,7 +154,7 @@ impl JobZones {
     /// A write of `unit` has failed from `offset` on. True if the gap that it leaves is to be filled: until then its zone is taken.
     pub(crate) fn broke(&mut self, unit: u32, offset: u64) -> bool {
         let Some(zone) = self.held[unit as usize].filter(|_| self.recovers) else { return false };
-        let Held::Write { end, .. } = zone.held else { return false };
+        let ZoneIo::Write { end, .. } = zone.io else { return false };
         self.held[unit as usize] = None;
         self.broken.push(FailedWrite { zone, unit, offset, end });
         true
@@ -186,7 +187,7 @@ impl JobZones {
             "{}: repair zone {zone} from {start} to {end}", file.path.display()
         );
         let data = (only && start >= first.offset).then(|| {
-            let Held::Write { len, end } = first.zone.held else { return (first.unit, 0) };
+            let ZoneIo::Write { len, end } = first.zone.io else { return (first.unit, 0) };
             (first.unit, start - (end - len))
         });
         Ok(Some(Gap { file: index as u32, start, end, data }))
@@ -209,7 +210,7 @@ impl JobZones {
             self.broken.retain(|failed| {
                 let here = (failed.zone.file, failed.zone.zone) == (index, zone);
                 if here {
-                    finishes |= table.ended(rules, zone, failed.zone.held, true);
+                    finishes |= table.ended(rules, zone, failed.zone.io, true);
                 }
                 !here
             });
@@ -279,9 +280,9 @@ impl Drop for JobZones {
     /// Other jobs do not wait for what a job has left in flight.
     fn drop(&mut self) {
         let broken = self.broken.drain(..).map(|failed| failed.zone);
-        for HeldZone { file, zone, held } in self.held.iter_mut().filter_map(Option::take).chain(broken) {
+        for HeldZone { file, zone, io } in self.held.iter_mut().filter_map(Option::take).chain(broken) {
             let (file, rules) = &self.files[file];
-            file.table().ended(rules, zone, held, false);
+            file.table().ended(rules, zone, io, false);
             file.changed.notify_all();
         }
     }

@@ -86,7 +86,7 @@ fn rmdir(path: &Path) -> nix::Result<()> {
 pub(crate) struct PathResolver {
     /// The directory of the previous path, as it was given.
     given: PathBuf,
-    /// The same directory, absolute and without symbolic links.
+    /// That directory, absolute and without symbolic links.
     resolved: PathBuf,
 }
 

@@ -35,7 +35,7 @@ impl WriteBack {
     /// Copies `len` bytes past the caches where this CPU can, and writes back the others; [`drain`] waits for both.
     ///
     /// # Safety
-    /// As for [`ptr::copy_nonoverlapping`]. If a page at `to` is missing, SIGBUS is handled.
+    /// See [`ptr::copy_nonoverlapping`]. If a page at `to` is missing, SIGBUS is handled.
     pub(crate) unsafe fn copy_past_caches(self, from: *const u8, to: *mut u8, len: usize) {
         let (head, whole) = whole_lines(to.addr(), len, self.line);
         let tail = head + whole;
@@ -131,7 +131,7 @@ mod x86_64 {
     /// Stores whole lines past the caches.
     ///
     /// # Safety
-    /// As for [`std::ptr::copy_nonoverlapping`]; `to` and `len` must be multiples of the line size.
+    /// See [`std::ptr::copy_nonoverlapping`]; `to` and `len` must be multiples of the line size.
     #[inline]
     pub(super) unsafe fn stream(from: *const u8, to: *mut u8, len: usize, _: WriteBack) {
         for at in (0..len).step_by(size_of::<__m128i>()) {
@@ -208,7 +208,7 @@ mod aarch64 {
     /// Copies whole lines and writes them back: this CPU has no stores that reliably bypass its caches.
     ///
     /// # Safety
-    /// As for [`std::ptr::copy_nonoverlapping`].
+    /// See [`std::ptr::copy_nonoverlapping`].
     #[inline]
     pub(super) unsafe fn stream(from: *const u8, to: *mut u8, len: usize, how: WriteBack) {
         // SAFETY: by the contract of this function.

@@ -108,7 +108,7 @@ impl FlashDevice {
     /// Writes; returns the number of bytes.
     ///
     /// # Safety
-    /// As for [`FlashDevice::read`].
+    /// See [`FlashDevice::read`].
     pub(crate) unsafe fn write(self, buffer: *const u8, len: u32, offset: u64) -> Result<u32, i32> {
         // SAFETY: by the contract of this function.
         let result = unsafe { libc::pwrite64(self.fd, buffer.cast(), len as usize, offset.cast_signed()) };

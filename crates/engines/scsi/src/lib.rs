@@ -102,7 +102,7 @@ impl Sg {
     /// Executes a command. Returns the number of bytes that were not transferred, or an errno.
     ///
     /// # Safety
-    /// As for [`passthrough::execute`].
+    /// See [`passthrough::execute`].
     unsafe fn execute(&mut self, device: &SgDevice, cdb: &cdb::Cdb, data: CommandData) -> Result<u32, i32> {
         // SAFETY: by the contract of this function.
         unsafe { passthrough::execute(device.fd, cdb, data, self.polled) }.map_err(|failed| match failed {

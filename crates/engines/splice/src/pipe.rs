@@ -81,7 +81,7 @@ impl SplicePipe {
     /// Moves data from the request's buffer to the file.
     ///
     /// # Safety
-    /// As for [`read`](Self::read).
+    /// See [`read`](Self::read).
     pub(crate) unsafe fn write(&mut self, fd: RawFd, request: &Request) -> TransferOutcome {
         let mut moved = 0;
         while moved < request.len {

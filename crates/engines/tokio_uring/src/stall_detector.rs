@@ -55,7 +55,7 @@ async fn tick(timer: &AsyncFd<OwnedFd>) -> io::Result<()> {
     Ok(())
 }
 
-/// What to do after a check.
+/// The action that a check requires.
 #[derive(Debug, PartialEq, Eq)]
 enum CheckOutcome {
     Fine,

@@ -65,7 +65,7 @@ impl Uring {
     /// Appends an entry to the ring.
     ///
     /// # Safety
-    /// As for [`Ring::push`].
+    /// See [`Ring::push`].
     #[inline(always)]
     unsafe fn push(&mut self, mut entry: Entry) -> Submit {
         if self.force_async.is_due() {

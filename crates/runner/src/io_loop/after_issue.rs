@@ -1,5 +1,5 @@
-//! What a job does after it issued an I/O: pauses (`thinktime`, `thinkcycles`), and the check whether it is as fast as it must be
-//! (`rate_min`, `rate_iops_min`).
+//! Work after the issue of an I/O: pauses (`thinktime`, `thinkcycles`), and the check whether the job is as fast as it must be (`rate_min`,
+//! `rate_iops_min`).
 
 use std::hint::black_box;
 
@@ -41,7 +41,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// The check of the minimum rate at the end of the run time.
     pub(super) fn check_minimum_rate_at_end(&mut self) {
         self.meter.now = self.meter.clock.now();
-        if self.failure.is_some() || self.stopped() || !self.meter.timing.is_over(self.meter.now) {
+        if self.failure.is_some() || self.must_end() || !self.meter.timing.is_over(self.meter.now) {
             return;
         }
         let Some(mut after_issue) = self.hooks.after_issue.take() else { return };
@@ -74,7 +74,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let spun = began.saturating_add(self.meter.clock.ticks(self.spec.think.spin));
         let time = self.engine.pause().unwrap_or(self.spec.think.time);
         let over = began.saturating_add(self.meter.clock.ticks(time));
-        while self.failure.is_none() && !self.stopped() {
+        while self.failure.is_none() && !self.must_end() {
             let stop = self.meter.timing.next_milestone();
             waiting::spin_until(&self.meter.clock, spun.min(stop), self.context.control);
             after_issue.waiter.until(over.min(stop), self.context.control);
@@ -102,7 +102,7 @@ impl<E: Engine> IoLoop<'_, E> {
     fn burn(&mut self, cycles: u32) {
         let over = if self.meter.timing.in_ramp() { u64::MAX } else { self.meter.timing.next_milestone() };
         let mut left = cycles;
-        while left > 0 && !self.stopped() && self.meter.clock.now() < over {
+        while left > 0 && !self.must_end() && self.meter.clock.now() < over {
             let turns = left.min(CYCLES);
             (0..turns).for_each(|turn| {
                 black_box(turn);

@@ -42,7 +42,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Says how many blocks were marked for trimming and not trimmed in a pass that is over.
     pub(super) fn note_leaked_trims(&mut self) {
-        let ends = self.stopped() || self.meter.timing.is_over(self.meter.clock.now());
+        let ends = self.must_end() || self.meter.timing.is_over(self.meter.clock.now());
         let verification = self.hooks.verification.as_ref();
         let leaked = verification.map_or(0, |verification| verification.leaked_trims(ends));
         if leaked > 0 {

@@ -23,7 +23,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.meter.now >= self.meter.interval_end {
             self.end_intervals(direction, len, false);
         }
-        let is_seen = self.hooks.at_completion && !self.meter.defers_to_batch(direction, len, issued);
+        let is_seen = self.hooks.at_completion && !self.meter.log_in_batch(direction, len, issued);
         if is_seen || self.hooks.at_end {
             return self.complete_watched(completion.unit);
         }
@@ -76,7 +76,7 @@ impl<E: Engine> IoLoop<'_, E> {
             if self.meter.now >= self.meter.interval_end {
                 self.end_intervals(direction, request.len, true);
             }
-            if self.hooks.at_completion && !self.meter.defers_to_batch(direction, request.len, 0) {
+            if self.hooks.at_completion && !self.meter.log_in_batch(direction, request.len, 0) {
                 let unit = InFlightIo { request: *request, direction, start, issued: start };
                 self.at_completion(unit, None, self.meter.clock.between(start, self.meter.now));
             }

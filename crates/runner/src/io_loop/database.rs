@@ -175,7 +175,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             park_timeout(MAX_SLEEP.min(Duration::from_nanos(left)));
         }
         self.meter.now = clock.now();
-        if self.failure.is_some() || self.stopped() {
+        if self.failure.is_some() || self.must_end() {
             return false;
         }
         if self.hooks.events.as_ref().is_some_and(|events| events.group.events.has_ended()) {

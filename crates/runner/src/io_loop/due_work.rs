@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ferrio_engine::Engine;
 
-use super::{IoLoop, Next};
+use super::{IoLoop, NextAction};
 use crate::verification::Verification;
 use crate::waiting;
 
@@ -20,7 +20,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Does what is due.
     #[cold]
     #[inline(never)]
-    pub(super) fn do_due_work(&mut self) -> Next {
+    pub(super) fn do_due_work(&mut self) -> NextAction {
         self.meter.timing.due_work_done();
         self.take_back_checked();
         if self.lets_others_begin {
@@ -30,25 +30,25 @@ impl<E: Engine> IoLoop<'_, E> {
             self.check_ramp_size();
         }
         if self.meter.now >= self.meter.timing.next_milestone() && !self.pass_milestone() {
-            return Next::End;
+            return NextAction::End;
         }
-        if self.stopped_by_state() {
-            return Next::End;
+        if self.must_end_by_state() {
+            return NextAction::End;
         }
         if let Some(verdict) = self.hooks.latency.as_mut().and_then(|watch| watch.verdict.take()) {
             self.apply_verdict(verdict);
-            return Next::Again;
+            return NextAction::Again;
         }
         // A turn is taken for an I/O only, and nothing can be issued yet.
         if !self.slots.retry.is_empty() || self.slots.free.is_empty() {
-            return Next::Issue;
+            return NextAction::Issue;
         }
         match &self.context.flow {
             Some(flow) if !flow.take_turn() => {
                 self.wait_for_turn();
-                Next::Again
+                NextAction::Again
             }
-            _ => Next::Issue,
+            _ => NextAction::Issue,
         }
     }
 

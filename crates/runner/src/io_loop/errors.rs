@@ -114,7 +114,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.failure.get_or_insert(failure);
     }
 
-    /// What of a direct I/O is no multiple of what its file requires, in the words of `ferrio check`.
+    /// Describes the misalignment of a direct I/O, in the words of `ferrio check`; `None` if it is aligned as its file requires.
     fn misalignment(&self, request: &Request) -> Option<String> {
         let path = &self.spec.files.get(request.file as usize)?.path;
         let DirectIo::Aligned(align) = DirectIo::on(path) else { return None };

@@ -111,8 +111,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// What follows the last event of the job: if it failed, no other job of its load begins another event; otherwise it may sync all
-    /// files.
+    /// Follows the last event of the job. If it failed, no other job of its load begins another event; otherwise the job may sync all files.
     #[inline(never)]
     pub(super) fn end_events(&mut self) {
         let Some(events) = &self.hooks.events else { return };

@@ -15,7 +15,7 @@ use crate::context::{Message, Snapshot};
 impl<E: Engine> IoLoop<'_, E> {
     /// True once the job must end. Also sends the main thread a snapshot if it has requested one.
     #[inline(always)]
-    pub(super) fn stopped(&mut self) -> bool {
+    pub(super) fn must_end(&mut self) -> bool {
         self.context.control.wants_something() && self.answer_main()
     }
 

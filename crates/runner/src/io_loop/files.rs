@@ -32,7 +32,7 @@ impl<E: Engine> IoLoop<'_, E> {
         files.read_back.clear();
         (0..files.set.files.len()).for_each(|index| files.look_at(self.spec, index));
         self.engine.attach(&files.set).map_err(|e| Failure::from_engine(&e))?;
-        self.tell_open();
+        self.publish_open_files();
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl<E: Engine> IoLoop<'_, E> {
         std::mem::take(&mut self.files.set)
     }
 
-    fn tell_open(&self) {
+    fn publish_open_files(&self) {
         self.context.control.open_files.store(self.files.open.max(1), Relaxed);
     }
 
@@ -134,7 +134,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Ok(()) => self.files.open += 1,
             Err(failure) => self.fail(failure),
         }
-        self.tell_open();
+        self.publish_open_files();
     }
 
     /// Does to a file what the engine measures: the latency of this is a sample of the job, and a row of its logs.
@@ -171,7 +171,7 @@ impl<E: Engine> IoLoop<'_, E> {
             self.fail(failure);
         }
         self.files.open -= 1;
-        self.tell_open();
+        self.publish_open_files();
     }
 
     /// Makes sure that the file is open that unit `unit`, the top of the free stack, is going to read back. A file that was used

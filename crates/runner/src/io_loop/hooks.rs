@@ -33,7 +33,7 @@ pub(crate) struct Hooks<'a> {
     /// Verification, zones or events see each data I/O when all of it has ended.
     pub(super) at_end: bool,
     /// A rate, events or zones decide when and where each I/O is done, or written blocks are checked and trimmed in between.
-    pub(super) on_terms: bool,
+    pub(super) gated: bool,
     /// `zonemode=zbd`
     pub(super) zones: Option<Box<JobZones>>,
     /// `rate`, `rate_iops`: I/Os are due at times of a schedule.
@@ -88,7 +88,7 @@ impl<'a> Hooks<'a> {
             at_end: verification.is_some()
                 || zones.is_some()
                 || events.as_ref().is_some_and(|events| events.group.events.sees_completions()),
-            on_terms: rates.is_some()
+            gated: rates.is_some()
                 || zones.is_some()
                 || events.is_some()
                 || verification.as_ref().is_some_and(|verification| verification.has_backlog()),
@@ -221,7 +221,7 @@ pub(super) struct ReplayClock {
     pub(super) reader: Option<LogReader>,
 }
 
-/// What follows each data I/O of a job: pauses (`thinktime`, `thinkcycles`) and the check of minimum rates (`rate_min`,
+/// Work after each data I/O of a job: pauses (`thinktime`, `thinkcycles`) and the check of minimum rates (`rate_min`,
 /// `rate_iops_min`).
 #[derive(Debug)]
 pub(super) struct AfterIssue {
@@ -255,7 +255,7 @@ impl AfterIssue {
 #[derive(Debug)]
 pub(super) struct LatencyLimits {
     /// ns per direction, `u64::MAX` for no limit.
-    pub(super) most: [u64; 3],
+    pub(super) max: [u64; 3],
     pub(super) search: Option<DepthSearch>,
     /// The action that the last window requires.
     pub(super) verdict: Option<WindowVerdict>,
@@ -264,13 +264,13 @@ pub(super) struct LatencyLimits {
 impl LatencyLimits {
     /// `None` for a job whose I/Os may take any time.
     fn new(spec: &JobSpec) -> Option<Box<Self>> {
-        let ns = |most: Duration| match most {
+        let ns = |max: Duration| match max {
             Duration::ZERO => u64::MAX,
-            most => u64::try_from(most.as_nanos()).unwrap_or(u64::MAX),
+            max => u64::try_from(max.as_nanos()).unwrap_or(u64::MAX),
         };
-        let most = spec.max_latency.0.map(ns);
+        let max = spec.max_latency.0.map(ns);
         let search = DepthSearch::new(spec);
-        (search.is_some() || most != [u64::MAX; 3])
-            .then(|| Box::new(LatencyLimits { most, search, verdict: None }))
+        (search.is_some() || max != [u64::MAX; 3])
+            .then(|| Box::new(LatencyLimits { max, search, verdict: None }))
     }
 }

@@ -16,9 +16,9 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     pub(super) fn check_latency(&mut self, unit: &InFlightIo, latency: u64) {
         let Some(limits) = &mut self.hooks.latency else { return };
-        let most = limits.most[unit.direction];
-        if latency > most {
-            return self.fail_late(unit, latency, most);
+        let max = limits.max[unit.direction];
+        if latency > max {
+            return self.fail_late(unit, latency, max);
         }
         let Some(search) = limits.search.as_mut().filter(|_| !self.meter.timing.in_ramp()) else { return };
         let now = self.meter.measured_ns();
@@ -35,10 +35,10 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    fn fail_late(&mut self, unit: &InFlightIo, latency: u64, most: u64) {
+    fn fail_late(&mut self, unit: &InFlightIo, latency: u64, max: u64) {
         let request = &unit.request;
         let message = format!(
-            "latency of {latency} nsec exceeds specified max ({most} nsec): {} {} {} {}",
+            "latency of {latency} nsec exceeds specified max ({max} nsec): {} {} {} {}",
             self.file_name(request.file),
             Direction::ALL[unit.direction].name(),
             request.offset,

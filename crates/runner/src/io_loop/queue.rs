@@ -36,8 +36,8 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Both completion limits are 0: completions are asked for after every submission, and none is slept for. fio asks until there is
-    /// one, so that nothing else is in flight; otherwise the queue fills.
+    /// Polls for completions after a submission, as both completion limits are 0. fio polls until there is one, so that nothing else is in
+    /// flight; otherwise the queue fills.
     #[inline(never)]
     fn poll(&mut self) {
         match self.spec.compat.polls_without_waiting {
@@ -187,12 +187,12 @@ impl<E: Engine> IoLoop<'_, E> {
             return self.fail(Failure::from_io(&e, "get_events"));
         }
         self.meter.stamp_batch();
-        self.complete_done();
+        self.complete_reaped();
     }
 
-    /// Completes what is in `done`.
+    /// Completes the requests that were reaped.
     #[inline(always)]
-    fn complete_done(&mut self) {
+    fn complete_reaped(&mut self) {
         let count = self.slots.completions.len();
         if count == 0 {
             return;
@@ -215,11 +215,11 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Completes what is in `done`, at this moment.
+    /// Reads the clock, then completes the requests that were reaped.
     #[inline(never)]
-    pub(super) fn complete_all(&mut self) {
+    pub(super) fn complete_now(&mut self) {
         self.meter.now = self.meter.clock.now();
-        self.complete_done();
+        self.complete_reaped();
     }
 
     /// Reaps everything in flight and submits what still waits, unless the job failed.

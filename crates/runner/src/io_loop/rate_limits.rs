@@ -49,7 +49,7 @@ impl<E: Engine> IoLoop<'_, E> {
             let milestone = self.meter.timing.next_milestone();
             self.reap_until(due.min(milestone));
             self.meter.now = self.meter.clock.now();
-            if self.failure.is_some() || self.stopped() {
+            if self.failure.is_some() || self.must_end() {
                 return false;
             }
             // At the end of the ramp the schedule starts again.
@@ -94,7 +94,7 @@ impl<E: Engine> IoLoop<'_, E> {
                     waiter.slept(sleep, self.meter.clock.between(now, self.meter.clock.now()));
                 }
             }
-            Ok(true) => self.complete_all(),
+            Ok(true) => self.complete_now(),
             Ok(false) => {
                 self.reap(0, self.slots.submitted());
                 if self.slots.completions.is_empty() {

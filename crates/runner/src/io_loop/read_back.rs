@@ -9,8 +9,8 @@ use ferrio_verify::{BlockMismatch, CoverageEnd, IntervalFailure, WrittenBlock};
 use ferrio_workload::Step;
 
 use super::slots::Slots;
-use super::{IoLoop, Next};
-use crate::checkers::{Checked, Found, LostBlocks};
+use super::{IoLoop, NextAction};
+use crate::checkers::{CheckOutcome, CheckedBlock, LostBlocks};
 use crate::failure::Failure;
 use crate::verification::Due;
 use crate::{verify_dump, verify_state};
@@ -60,7 +60,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// `verify_only`: records the writes of a pass and does none of its I/Os. They are counted, and take no time.
     pub(super) fn leave_out_pass(&mut self) {
         let mut steps = 0_u32;
-        while self.budget.may_issue() && !self.stopped() {
+        while self.budget.may_issue() && !self.must_end() {
             steps = steps.wrapping_add(1);
             // A pass without I/O is short, but there are endless ones.
             if steps.is_multiple_of(STEPS_PER_READING) && self.meter.timing.is_over(self.meter.clock.now()) {
@@ -136,11 +136,11 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Reads everything that was written, until there is no more or the job ends.
     fn read_back(&mut self) {
-        while self.failure.is_none() && !self.stopped() {
+        while self.failure.is_none() && !self.must_end() {
             match self.before_next() {
-                Next::Issue => {}
-                Next::Again => continue,
-                Next::End => return,
+                NextAction::Issue => {}
+                NextAction::Again => continue,
+                NextAction::End => return,
             }
             let next = self.hooks.verification.as_mut().and_then(|verification| verification.next_written());
             let Some(block) = next else { return };
@@ -201,7 +201,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// Ends a job that only reads where the state that it loaded says that no more was written.
-    pub(super) fn stopped_by_state(&mut self) -> bool {
+    pub(super) fn must_end_by_state(&mut self) -> bool {
         let stop = match &mut self.hooks.verification {
             Some(verification) if self.budget.may_issue() => verification.stop_read(),
             _ => None,
@@ -267,7 +267,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// none. `wait` for one, if any is out.
     fn take_back_one(&mut self, wait: bool) -> bool {
         let Some(verification) = &mut self.hooks.verification else { return false };
-        let Checked { block, found } = match verification.take_back(wait) {
+        let CheckedBlock { block, outcome } = match verification.take_back(wait) {
             Ok(Some(checked)) => checked,
             Ok(None) => return false,
             Err(lost) => {
@@ -276,12 +276,12 @@ impl<E: Engine> IoLoop<'_, E> {
             }
         };
         self.slots.return_from_checker(block.unit);
-        match found {
-            Found::Sound => {}
-            Found::Bad(mismatch) => {
+        match outcome {
+            CheckOutcome::Sound => {}
+            CheckOutcome::Bad(mismatch) => {
                 self.report_mismatch(block.unit, block.file, &block.data, &mismatch, true)
             }
-            Found::Nothing => self.lose_blocks(&LostBlocks { count: 1 }),
+            CheckOutcome::Nothing => self.lose_blocks(&LostBlocks { count: 1 }),
         }
         true
     }

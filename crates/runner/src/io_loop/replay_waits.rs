@@ -43,7 +43,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.failure.is_none()
     }
 
-    /// Why the reader of the log stopped before the end, if it did and the job has done all steps. A reader that still has steps to hand
+    /// The failure of the reader of the log, if it stopped before the end and the job has done all steps. A reader that still has steps to hand
     /// over, or waits for its file, is not waited for.
     #[cold]
     pub(super) fn end_of_log(&mut self) -> Option<Failure> {
@@ -73,7 +73,7 @@ impl<E: Engine> IoLoop<'_, E> {
             let milestone = self.meter.timing.next_milestone();
             self.reap_until(due.min(milestone));
             self.meter.now = clock.now();
-            if self.failure.is_some() || self.stopped() {
+            if self.failure.is_some() || self.must_end() {
                 return false;
             }
             if self.meter.now >= milestone && !self.pass_milestone() {

@@ -53,7 +53,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Finds the zone of an I/O and makes it ready.
     fn find_place(&mut self, chosen: &Io) -> ZoneDecision {
         loop {
-            if self.failure.is_some() || self.stopped() || self.meter.timing.is_over(self.meter.now) {
+            if self.failure.is_some() || self.must_end() || self.meter.timing.is_over(self.meter.now) {
                 return ZoneDecision::Interrupted;
             }
             let is_checking = self.awaits_checks();

@@ -100,7 +100,7 @@ impl Target {
     }
 }
 
-/// What to do about a file whose layout failed, and which could not be cut either.
+/// Adds advice about a file whose layout failed, and which could not be cut either.
 fn left_whole(failure: Failure, path: &Path) -> Failure {
     let advice = format!(
         "{} has its full size, but its layout failed: remove it, or the next run treats it as laid out",

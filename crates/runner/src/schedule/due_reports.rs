@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use ferrio_job::{Diagnostic, reason};
 
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,
-const PATIENCE: Duration = Duration::from_millis(100);
+const MAX_REPLY_TIMEOUT: Duration = Duration::from_millis(100);
 /// but at least this long: a job that sleeps checks every 20 ms, and on a busy machine it needs some time to get a CPU.
-const MIN_PATIENCE: Duration = Duration::from_millis(50);
+const MIN_REPLY_TIMEOUT: Duration = Duration::from_millis(50);
 /// Time between two checks for the status file.
-const FILE_CHECK: Duration = Duration::from_millis(250);
+const FILE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The kinds of reports that are due.
 #[derive(Debug, Default)]
-pub(super) struct Due {
+pub(super) struct DueKinds {
     pub(super) status: bool,
     /// Places of the intervals that have passed, each once.
     pub(super) intervals: Vec<usize>,
 }
 
-impl Due {
+impl DueKinds {
     pub(super) fn any(&self) -> bool {
         self.status || !self.intervals.is_empty()
     }
@@ -29,9 +29,9 @@ impl Due {
 
 /// Figures are being collected.
 #[derive(Debug)]
-pub(super) struct Round {
+pub(super) struct FigureRound {
     /// For these reports.
-    pub(super) due: Due,
+    pub(super) due: DueKinds,
     /// Jobs that have not answered.
     pub(super) missing: usize,
     pub(super) until: Instant,
@@ -40,15 +40,15 @@ pub(super) struct Round {
 /// When reports are due.
 #[derive(Debug, Default)]
 pub(super) struct DueReports {
-    status: Option<Beat>,
-    intervals: Vec<Beat>,
+    status: Option<IntervalTimer>,
+    intervals: Vec<IntervalTimer>,
     file: Option<PathBuf>,
     /// When the next check for the file is due, since the start of the run.
     next_check: Duration,
-    pub(super) patience: Duration,
+    pub(super) reply_timeout: Duration,
     /// Reports that no round was begun for.
-    pub(super) due: Due,
-    pub(super) round: Option<Round>,
+    pub(super) due: DueKinds,
+    pub(super) round: Option<FigureRound>,
 }
 
 impl DueReports {
@@ -60,10 +60,11 @@ impl DueReports {
     ) -> Self {
         let shortest = intervals.iter().copied().chain(status).min();
         DueReports {
-            status: status.map(Beat::new),
-            intervals: intervals.iter().copied().map(Beat::new).collect(),
+            status: status.map(IntervalTimer::new),
+            intervals: intervals.iter().copied().map(IntervalTimer::new).collect(),
             file: status_file,
-            patience: shortest.map_or(PATIENCE, |every| (every / 2).clamp(MIN_PATIENCE, PATIENCE)),
+            reply_timeout: shortest
+                .map_or(MAX_REPLY_TIMEOUT, |every| (every / 2).clamp(MIN_REPLY_TIMEOUT, MAX_REPLY_TIMEOUT)),
             ..DueReports::default()
         }
     }
@@ -75,14 +76,14 @@ impl DueReports {
 
     /// Finds out what is due. Returns what the user should know, if a report cannot be asked for.
     pub(super) fn poll(&mut self, elapsed: Duration) -> Option<Diagnostic> {
-        self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
-        for (at, beat) in self.intervals.iter_mut().enumerate() {
-            if beat.passed(elapsed) && !self.due.intervals.contains(&at) {
+        self.due.status |= self.status.as_mut().is_some_and(|timer| timer.passed(elapsed));
+        for (at, timer) in self.intervals.iter_mut().enumerate() {
+            if timer.passed(elapsed) && !self.due.intervals.contains(&at) {
                 self.due.intervals.push(at);
             }
         }
         let file = self.file.as_ref().filter(|_| elapsed >= self.next_check)?;
-        self.next_check = elapsed + FILE_CHECK;
+        self.next_check = elapsed + FILE_CHECK_INTERVAL;
         // Removing is also the check: a file that cannot be removed would ask for a report at every check.
         match std::fs::remove_file(file) {
             Ok(()) => self.due.status = true,
@@ -108,24 +109,24 @@ impl DueReports {
         if self.due.any() {
             return Duration::ZERO;
         }
-        let beats = self.intervals.iter().chain(&self.status).map(|beat| beat.next);
+        let timers = self.intervals.iter().chain(&self.status).map(|timer| timer.next);
         let file = self.file.is_some().then_some(self.next_check);
-        let next = beats.chain(file).min();
+        let next = timers.chain(file).min();
         next.map_or(Duration::MAX, |next| next.saturating_sub(elapsed))
     }
 }
 
 /// An event at whole multiples of an interval.
 #[derive(Debug)]
-struct Beat {
+struct IntervalTimer {
     every: Duration,
     next: Duration,
 }
 
-impl Beat {
+impl IntervalTimer {
     fn new(every: Duration) -> Self {
         let every = every.max(Duration::from_millis(1));
-        Beat { every, next: every }
+        IntervalTimer { every, next: every }
     }
 
     /// True when it is time. Missed multiples are skipped.

@@ -8,11 +8,11 @@ use ferrio_machine::CpuWaits;
 /// Time after the first signal until the user is told which jobs go on.
 const HINT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Time that jobs have to end after the second signal, waits for a CPU left out.
+/// Time that jobs have to end after the second signal, without waits for a CPU.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
-/// The same with all waits.
+/// Time that jobs have to end after the second signal, with all waits.
 const MAX_TOTAL_TIME: Duration = Duration::from_secs(60);
-/// Time between two looks at these waits.
+/// Time between two readings of these waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long main waits for jobs that a signal has told to end.
@@ -34,27 +34,32 @@ pub(super) enum EndDeadline {
 /// Time that jobs have to end.
 #[derive(Debug)]
 pub(super) struct RemainingTime {
-    /// What is left of [`END_TIMEOUT`].
+    /// The rest of [`END_TIMEOUT`].
     left: Duration,
-    /// What is left of [`MAX_TOTAL_TIME`].
+    /// The rest of [`MAX_TOTAL_TIME`].
     longest: Duration,
     waits: CpuWaits,
-    /// The time was over at the last look. Main may have waited for a CPU as well, and have not seen yet that jobs have ended.
+    /// The time was over at the last reading. Main may have waited for a CPU as well, and have not seen yet that jobs have ended.
     was_over: bool,
 }
 
 impl RemainingTime {
     fn new() -> Self {
-        RemainingTime { left: END_TIMEOUT, longest: MAX_TOTAL_TIME, waits: CpuWaits::new(), was_over: false }
+        RemainingTime {
+            left: END_TIMEOUT,
+            longest: MAX_TOTAL_TIME,
+            waits: CpuWaits::begin(),
+            was_over: false,
+        }
     }
 
     /// Returns how long main may sleep, `None` when the time is over.
-    pub(super) fn look(&mut self) -> Option<Duration> {
-        let (passed, waited) = self.waits.look();
+    pub(super) fn poll(&mut self) -> Option<Duration> {
+        let (passed, waited) = self.waits.poll();
         self.pass(passed, waited)
     }
 
-    /// The same after time that has `passed`, during some of which a thread `waited` for a CPU.
+    /// Takes off time that has `passed`, during some of which a thread `waited` for a CPU.
     fn pass(&mut self, passed: Duration, waited: Duration) -> Option<Duration> {
         self.left = self.left.saturating_sub(passed.saturating_sub(waited));
         self.longest = self.longest.saturating_sub(passed);

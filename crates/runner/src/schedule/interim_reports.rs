@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ferrio_results::{JobResult, JobState, RunEvent, RunResult};
 use ferrio_stats::JobStats;
 
-use super::due_reports::{Due, Round};
+use super::due_reports::{DueKinds, FigureRound};
 use super::state::Run;
 use crate::context::Snapshot;
 use crate::control::JobControl;
@@ -41,7 +41,7 @@ impl Run<'_, '_> {
         }
         let due = std::mem::take(&mut self.due_reports.due);
         self.due_reports.round =
-            Some(Round { due, missing, until: Instant::now() + self.due_reports.patience });
+            Some(FigureRound { due, missing, until: Instant::now() + self.due_reports.reply_timeout });
     }
 
     /// Stores the figures that a job sent.
@@ -70,7 +70,7 @@ impl Run<'_, '_> {
 
     /// Sends the reports whose figures are complete, or were waited for long enough.
     pub(super) fn report_if_complete(&mut self) {
-        let complete = |round: &mut Round| round.missing == 0 || Instant::now() >= round.until;
+        let complete = |round: &mut FigureRound| round.missing == 0 || Instant::now() >= round.until;
         if let Some(round) = self.due_reports.round.take_if(complete) {
             self.report(&round.due);
             self.jobs.iter_mut().for_each(|job| job.asked = false);
@@ -78,7 +78,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn report(&mut self, due: &Due) {
+    fn report(&mut self, due: &DueKinds) {
         let elapsed = self.start_instant.elapsed();
         let now = self.clock.now();
         let mut ended = Vec::with_capacity(self.jobs.len());

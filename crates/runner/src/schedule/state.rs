@@ -122,6 +122,6 @@ pub(super) struct Run<'a, 'o> {
     pub(super) disks: Disks,
     /// Wall-clock time when the jobs could start.
     pub(super) start_time: SystemTime,
-    /// The same moment on the monotonic clock.
+    /// That moment on the monotonic clock.
     pub(super) start_instant: Instant,
 }

@@ -13,16 +13,16 @@ use super::end_deadline::EndDeadline;
 use super::state::Run;
 
 impl Run<'_, '_> {
-    /// Tells which jobs go on after a signal, and later ends the run without them. Returns how long main may sleep.
+    /// Reports which jobs go on after a signal, and later ends the run without them. Returns how long main may sleep.
     pub(super) fn watch_stuck_jobs(&mut self) -> Duration {
         let now = Instant::now();
         match &mut self.deadline {
             EndDeadline::UntilHint(hint) if now >= *hint => {
                 self.deadline = EndDeadline::UntilSignal;
-                self.tell_stuck();
+                self.report_stuck();
             }
             EndDeadline::UntilHint(hint) => return *hint - now,
-            EndDeadline::UntilEnd(time) => match time.look() {
+            EndDeadline::UntilEnd(time) => match time.poll() {
                 Some(wake) => return wake,
                 None => {
                     self.deadline = EndDeadline::Over;
@@ -39,7 +39,7 @@ impl Run<'_, '_> {
         (0..self.jobs.len()).filter(is_stuck).collect()
     }
 
-    fn tell_stuck(&mut self) {
+    fn report_stuck(&mut self) {
         let stuck = self.stuck();
         let Some(&first) = stuck.first() else { return };
         let spec = &self.plan.jobs[first].spec;

@@ -21,7 +21,7 @@ use crate::{placement, registry, worker_limits};
 const WORKER_STACK: usize = 256 * 1024;
 
 /// Time between two checks, at the end, whether the logs are written.
-const LOG_CHECK: Duration = Duration::from_millis(1);
+const LOG_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Run<'_, '_> {
     /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
@@ -53,7 +53,7 @@ impl Run<'_, '_> {
         let elapsed = self.start_instant.elapsed();
         // A signal still counts: the disk of the logs may never answer. No event follows: the report of the whole run follows.
         while !self.monitor.logs_are_over(self.signal.is_some()) {
-            if let Ok(message) = messages.recv_timeout(LOG_CHECK) {
+            if let Ok(message) = messages.recv_timeout(LOG_CHECK_INTERVAL) {
                 self.handle(message);
             }
         }
@@ -233,7 +233,7 @@ impl Run<'_, '_> {
 
     /// Waits until all jobs of a wave have begun their I/O, but not for long.
     fn await_first_ios(&mut self, gate: &Gate, messages: &Receiver<Message>) {
-        let until = Instant::now() + gate.patience();
+        let until = Instant::now() + gate.first_io_timeout();
         while !gate.all_begun() {
             let Some(left) = until.checked_duration_since(Instant::now()) else { return };
             self.handle_messages(messages, left);

@@ -1,5 +1,5 @@
-//! What a verifying job does between the I/Os of a pass: batches of checks (`verify_backlog`) and of trims (`trim_backlog`) of blocks that
-//! it has written.
+//! Work of a verifying job between the I/Os of a pass: batches of checks (`verify_backlog`) and of trims (`trim_backlog`) of blocks that it
+//! has written.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct BacklogState {
     may_conflict: bool,
 }
 
-/// What comes before the next I/O of the pass.
+/// Work on a written block that comes before the next I/O of the pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A block is read back.
@@ -98,7 +98,7 @@ impl Verification {
         self.backlog.is_active()
     }
 
-    /// What is due before the next I/O of the pass, if anything.
+    /// The block that is due before the next I/O of the pass, if any.
     pub(crate) fn next_due(&mut self) -> Option<Due> {
         let blocks = self.written.as_ref()?.len() as u64;
         if self.backlog.checks_now(blocks)

@@ -4,7 +4,7 @@ use ferrio_engine::LentSlot;
 use ferrio_verify::{BlockMismatch, check_trimmed};
 
 use super::Verification;
-use crate::checkers::{Block, Checked, Checkers, LostBlocks};
+use crate::checkers::{Block, CheckedBlock, Checkers, LostBlocks};
 
 impl Verification {
     /// True if threads check what unit `unit` read (`verify_async`).
@@ -34,7 +34,7 @@ impl Verification {
     ///
     /// # Errors
     /// Blocks are out, and no thread is left that could check them.
-    pub(crate) fn take_back(&mut self, wait: bool) -> Result<Option<Checked>, LostBlocks> {
+    pub(crate) fn take_back(&mut self, wait: bool) -> Result<Option<CheckedBlock>, LostBlocks> {
         let Some(checkers) = &mut self.checkers else { return Ok(None) };
         let checked = checkers.take_back(wait)?;
         if let Some(checked) = &checked {

@@ -1,4 +1,5 @@
-//! What a job checks of the blocks of an earlier run: those that the verify state covers (`verify_state_load`), or all (`verify_only`).
+//! The part of the blocks of an earlier run that a job checks: those that the verify state covers (`verify_state_load`), or all
+//! (`verify_only`).
 
 use ferrio_verify::{CoverageEnd, WriteCoverage};
 use ferrio_workload::Io;
@@ -28,7 +29,7 @@ impl Verification {
         Ok(())
     }
 
-    /// Why the job must stop reading, according to the verify state; `None` while it may go on.
+    /// The reason to stop reading, according to the verify state; `None` while the job may go on.
     pub(crate) fn stop_read(&mut self) -> Option<CoverageEnd> {
         let coverage = self.coverage.as_ref().filter(|_| self.stops_reads)?;
         let WriteCoverage::Stop(why) = coverage.of(self.number) else { return None };

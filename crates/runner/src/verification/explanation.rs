@@ -1,4 +1,4 @@
-//! What is reported about a damaged block: fio's messages, the files of `verify_dump`, and what the block looks like.
+//! Reports about a damaged block: fio's messages, the files of `verify_dump`, and a description of the block.
 
 use ferrio_verify::{BlockMismatch, Damage, DamageEvidence, DrawnSeeds, Dump, IntervalFailure};
 
@@ -25,7 +25,7 @@ impl Verification {
         self.verifier.dumps(block, mismatch, failure, |block, seed| self.body.fill(block, seed))
     }
 
-    /// What the block looks like that unit `unit` read and that failed its check.
+    /// Describes a block that unit `unit` read and that failed its check.
     pub(crate) fn explain(&mut self, unit: u32, block: &[u8], mismatch: &BlockMismatch) -> Damage {
         self.draw_again();
         self.verifier.explain(&DamageEvidence {

@@ -11,7 +11,7 @@ use ferrio_verify::WrittenBlock;
 pub(super) struct LastWrites(HashMap<(u32, u64), u64>);
 
 impl LastWrites {
-    /// Of a job that compares seeds. `None` if no write comes back to a place, or if the list forgets older ones.
+    /// For a job that compares seeds. `None` if it writes to each place once, or if the list forgets older writes.
     ///
     /// With `time_based`, a job begins again when it has written everything. All blocks are then of one size, and each is written at the
     /// same places again. The list keeps the order of issue all the same: one that forgets would never be long enough for batches that

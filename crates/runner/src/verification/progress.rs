@@ -1,21 +1,26 @@
-//! What syncs have covered of the writes of a job (`verify_policy=fsynced`), and what its verify state knows of them.
+//! The writes of a job that syncs have covered (`verify_policy=fsynced`), for its checks and for its verify state.
 
 use super::Verification;
 use crate::synced_writes::SyncedWrites;
 
-/// How many writes syncs have covered.
-pub(super) struct Synced {
+/// The writes that syncs have covered.
+pub(super) struct SyncedCount {
+    /// All writes below this number.
     pub(super) number: u64,
     /// Writes issued before the sync of each unit.
     submitted: Vec<u64>,
-    /// Which of them must survive a crash, for a state that is kept current for that.
+    /// The writes that must survive a crash, for a state that is kept current for that.
     exactly: Option<SyncedWrites>,
 }
 
-impl Synced {
-    /// Of a job with this many units. `exactly`: its state is kept current for a crash.
+impl SyncedCount {
+    /// Nothing is covered yet. `exactly`: the job's verify state is kept current for a crash.
     pub(super) fn new(units: usize, exactly: bool) -> Self {
-        Synced { number: 0, submitted: vec![0; units], exactly: exactly.then(|| SyncedWrites::new(units)) }
+        SyncedCount {
+            number: 0,
+            submitted: vec![0; units],
+            exactly: exactly.then(|| SyncedWrites::new(units)),
+        }
     }
 }
 
@@ -25,7 +30,7 @@ impl Verification {
         let Some(progress) = &self.progress else { return };
         progress.issued(unit, self.number);
         match &mut self.synced {
-            Some(Synced { exactly: Some(exactly), .. }) => exactly.issued(self.number, file),
+            Some(SyncedCount { exactly: Some(exactly), .. }) => exactly.issued(self.number, file),
             Some(_) => {}
             None => progress.covers(self.number + 1),
         }

@@ -9,7 +9,7 @@ use ferrio_workload::{Step, Workload};
 /// The choices of one pass, made again.
 #[derive(Debug, Default)]
 pub(super) struct Regenerated {
-    /// As it was when the pass began; `None` before the first one.
+    /// A copy from the start of the pass; `None` before the first one.
     workload: Option<Workload>,
     /// Number of the next write.
     number: u64,

@@ -21,7 +21,7 @@ struct Pass {
 }
 
 impl SeedReplays {
-    /// Of a job that begins its first pass with these seeds. `compared`: they are asked for.
+    /// The first pass begins with these seeds. `compared`: some will be asked for.
     pub(super) fn new(seeds: BlockSeeds, compared: bool) -> Self {
         let first = Pass { first: 0, replay: SeedReplay::new(0), seeds };
         SeedReplays { passes: if compared { VecDeque::from([first]) } else { VecDeque::new() } }

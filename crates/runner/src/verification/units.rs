@@ -1,4 +1,4 @@
-//! What each unit of a verifying job does: which block it writes, checks or trims.
+//! The units of a verifying job: the block that each writes, checks or trims.
 
 use std::ops::Range;
 
@@ -94,7 +94,7 @@ impl Units {
         needs_fill
     }
 
-    /// The I/O of a unit has ended. Returns why it was done.
+    /// Ends the I/O of a unit. Returns the reason for it.
     pub(super) fn end(&mut self, unit: u32) -> Purpose {
         let unit = &mut self.0[unit as usize];
         unit.ended = std::mem::replace(&mut unit.purpose, Purpose::None);
@@ -106,22 +106,22 @@ impl Units {
         self.0[unit as usize].is_outdated = true;
     }
 
-    /// What a unit has read is with a thread that checks it, or not any more.
+    /// Records whether the data that a unit has read is with a thread that checks it.
     pub(super) fn set_with_thread(&mut self, unit: u32, with_thread: bool) {
         self.0[unit as usize].with_thread = with_thread;
     }
 
-    /// Why the I/O of a unit is done.
+    /// The reason for the I/O of a unit.
     pub(super) fn purpose(&self, unit: u32) -> Purpose {
         self.0[unit as usize].purpose
     }
 
-    /// What a unit reads, writes or trims, or did last.
+    /// The block that a unit reads, writes or trims, or did last.
     pub(super) fn block(&self, unit: u32) -> WrittenBlock {
         self.0[unit as usize].block
     }
 
-    /// What the header of the block must contain that a unit has read.
+    /// The required contents of the header of the block that a unit has read.
     pub(super) fn expected(&self, unit: u32) -> ExpectedHeader {
         let Unit { block, seed, ended, is_outdated, .. } = self.0[unit as usize];
         // A job that only reads does not know which write it sees.

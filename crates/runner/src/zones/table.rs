@@ -82,7 +82,7 @@ pub(crate) struct ZoneRules {
     /// True if written data is read back: full zones then stay as they are.
     keeps_full: bool,
     writes_remainder: bool,
-    most_open: usize,
+    max_open: usize,
     resets: Option<ZoneResets>,
     skip: u64,
     turn: ResetTurn,
@@ -132,7 +132,7 @@ pub(crate) struct ZoneRange {
 
 /// An I/O in flight in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum ZoneIo {
     Read,
     /// A write of this many bytes, with its first byte after it.
     Write {
@@ -150,7 +150,7 @@ pub(crate) struct ZoneTable {
     zones: Vec<Zone>,
     /// Zones that are open for writing and the jobs that opened them, in this order.
     open: Vec<(usize, u32)>,
-    most_open: usize,
+    max_open: usize,
     /// The zones of each job and the bytes that are written in them.
     members: Vec<(std::ops::Range<usize>, u64)>,
 }
@@ -163,7 +163,7 @@ fn limit(zones: u32) -> usize {
 impl ZoneTable {
     /// Zones of this length, one after the other; `max_open` of 0 is no limit.
     pub(crate) fn new(size: u64, zones: Vec<Zone>, max_open: u32) -> Self {
-        ZoneTable { size, zones, open: Vec::new(), most_open: limit(max_open), members: Vec::new() }
+        ZoneTable { size, zones, open: Vec::new(), max_open: limit(max_open), members: Vec::new() }
     }
 
     /// Empty zones in a file of this length, the last of which may be shorter.
@@ -194,7 +194,7 @@ impl ZoneTable {
             reads_anywhere: zbd.read_beyond_wp,
             keeps_full: spec.verify.is_some(),
             writes_remainder: zbd.writes_remainder,
-            most_open: limit(zbd.job_max_open),
+            max_open: limit(zbd.job_max_open),
             resets: zbd.resets,
             skip: zbd.skip,
             turn: ResetTurn::default(),
@@ -233,17 +233,17 @@ impl ZoneTable {
     }
 
     /// An I/O in a zone has ended. True if the zone is to be finished: what is left of it is smaller than a block.
-    pub(crate) fn ended(&mut self, rules: &ZoneRules, index: usize, held: Held, done: bool) -> bool {
-        match held {
-            Held::Read => self.zones[index].reads -= 1,
-            Held::Trim => {
+    pub(crate) fn ended(&mut self, rules: &ZoneRules, index: usize, io: ZoneIo, done: bool) -> bool {
+        match io {
+            ZoneIo::Read => self.zones[index].reads -= 1,
+            ZoneIo::Trim => {
                 self.zones[index].writes -= 1;
                 if done {
                     self.empty(index);
                     self.close(index);
                 }
             }
-            Held::Write { len, end } => {
+            ZoneIo::Write { len, end } => {
                 self.zones[index].writes -= 1;
                 let zone = &self.zones[index];
                 // Nothing was placed behind it: the next write may have its place.
@@ -278,7 +278,7 @@ impl ZoneTable {
         ZonePlacement::Reset(index)
     }
 
-    /// What the device says of the pointer of a zone.
+    /// Sets the write pointer of a zone to that of the device.
     pub(crate) fn set_written(&mut self, index: usize, written: u64) {
         let written = written.min(self.zones[index].capacity);
         self.add_written(index, written.cast_signed() - self.zones[index].written.cast_signed());

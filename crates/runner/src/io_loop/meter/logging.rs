@@ -44,7 +44,7 @@ impl Meter<'_> {
     ///
     /// Not inlined: it would take registers from the loops of jobs without logs (4 instructions per I/O).
     #[inline(never)]
-    pub(in crate::io_loop) fn defers_to_batch(&mut self, direction: usize, len: u64, issued: u64) -> bool {
+    pub(in crate::io_loop) fn log_in_batch(&mut self, direction: usize, len: u64, issued: u64) -> bool {
         let Some(rows) = &mut self.rows else { return false };
         let rows = &mut rows[direction];
         (rows.last_completed, rows.last_len) = (self.now, len);
@@ -55,7 +55,7 @@ impl Meter<'_> {
     pub(in crate::io_loop) fn log_io(&mut self, io: &InFlightIo, slat_ns: Option<u64>, clat_ns: u64) {
         let Request { offset, len, priority, .. } = io.request;
         let issued = if slat_ns.is_some() { io.issued } else { 0 };
-        if self.timing.in_ramp() || self.defers_to_batch(io.direction, len, issued) {
+        if self.timing.in_ramp() || self.log_in_batch(io.direction, len, issued) {
             return;
         }
         if self.rows.is_some() {

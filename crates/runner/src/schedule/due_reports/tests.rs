@@ -4,10 +4,10 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 
 #[test]
 fn reports_are_due_at_multiples_of_the_interval_however_late_the_looks_are() {
-    let mut beat = Beat::new(MS(100));
+    let mut timer = IntervalTimer::new(MS(100));
     let due: Vec<u64> = [0, 99, 100, 101, 199, 207, 290, 300, 750, 799, 800]
         .into_iter()
-        .filter(|&ms| beat.passed(MS(ms)))
+        .filter(|&ms| timer.passed(MS(ms)))
         .collect();
     assert_eq!(due, [100, 207, 300, 750, 800]);
 }
@@ -15,10 +15,10 @@ fn reports_are_due_at_multiples_of_the_interval_however_late_the_looks_are() {
 #[test]
 fn all_kinds_of_reports_share_a_round_when_they_are_due_together() {
     let mut reports = DueReports::new(Some(MS(1000)), &[MS(250), MS(500)], None);
-    assert_eq!(reports.patience, PATIENCE);
+    assert_eq!(reports.reply_timeout, MAX_REPLY_TIMEOUT);
     let mut due = |ms| {
         assert_eq!(reports.poll(MS(ms)), None);
-        let Due { status, intervals } = std::mem::take(&mut reports.due);
+        let DueKinds { status, intervals } = std::mem::take(&mut reports.due);
         (status, intervals)
     };
     assert_eq!(
@@ -32,10 +32,10 @@ fn all_kinds_of_reports_share_a_round_when_they_are_due_together() {
 
 #[test]
 fn figures_are_waited_for_half_of_the_interval_within_bounds() {
-    let patience = |every| DueReports::new(every, &[], None).patience;
+    let reply_timeout = |every| DueReports::new(every, &[], None).reply_timeout;
     assert_eq!(
-        [Some(MS(1)), Some(MS(120)), Some(MS(9000)), None].map(patience),
-        [MS(50), MS(60), PATIENCE, PATIENCE]
+        [Some(MS(1)), Some(MS(120)), Some(MS(9000)), None].map(reply_timeout),
+        [MS(50), MS(60), MAX_REPLY_TIMEOUT, MAX_REPLY_TIMEOUT]
     );
 }
 
@@ -49,10 +49,10 @@ fn the_status_file_is_removed_and_asks_for_one_report() {
     std::fs::write(&file, "").unwrap();
     assert_eq!(reports.poll(MS(100)), None);
     assert!(!reports.due.any() && file.exists(), "it is not looked for all the time");
-    assert_eq!(reports.poll(FILE_CHECK), None);
+    assert_eq!(reports.poll(FILE_CHECK_INTERVAL), None);
     assert!(reports.due.status && !file.exists());
-    reports.due = Due::default();
-    assert_eq!(reports.poll(FILE_CHECK * 2), None);
+    reports.due = DueKinds::default();
+    assert_eq!(reports.poll(FILE_CHECK_INTERVAL * 2), None);
     assert!(!reports.due.any());
 }
 
@@ -60,12 +60,12 @@ fn the_status_file_is_removed_and_asks_for_one_report() {
 fn a_status_file_that_cannot_be_removed_is_told_once() {
     let directory = tempfile::tempdir().unwrap();
     let mut reports = DueReports::new(None, &[], Some(directory.path().to_owned()));
-    let told = reports.poll(FILE_CHECK).unwrap();
+    let told = reports.poll(FILE_CHECK_INTERVAL).unwrap();
     assert!(
         told.message.contains(" requests a report, but cannot be removed, so none is printed: "),
         "{}",
         told.message
     );
-    assert_eq!(reports.poll(FILE_CHECK * 2), None);
+    assert_eq!(reports.poll(FILE_CHECK_INTERVAL * 2), None);
     assert!(!reports.due.any());
 }

@@ -121,11 +121,11 @@ impl ZoneTable {
             let mut others = (after..rules.zones.end).chain(rules.zones.start..after);
             others.find(|&index| good(index)).ok_or(ZonePlacement::Nothing)
         };
-        if may_open && self.most_open == usize::MAX {
+        if may_open && self.max_open == usize::MAX {
             return next();
         }
         // One of the open zones, at the place that the offset has among all offsets of the job.
-        let own_only = self.open.iter().filter(|&&(_, job)| job == rules.job).count() >= rules.most_open;
+        let own_only = self.open.iter().filter(|&&(_, job)| job == rules.job).count() >= rules.max_open;
         let usable = |&&(index, job): &&(usize, u32)| writable(index) && (job == rules.job || !own_only);
         let open: Vec<usize> = self.open.iter().filter(usable).map(|&(index, _)| index).collect();
         let at = u128::from(offset.saturating_sub(rules.begin)) * open.len() as u128;
@@ -147,7 +147,7 @@ impl ZoneTable {
 
     fn may_open(&self, rules: &ZoneRules) -> bool {
         let own = || self.open.iter().filter(|&&(_, job)| job == rules.job).count();
-        self.open.len() < self.most_open && (rules.most_open == usize::MAX || own() < rules.most_open)
+        self.open.len() < self.max_open && (rules.max_open == usize::MAX || own() < rules.max_open)
     }
 
     /// Whether the write that is being placed is one of those that reset their zone. Each is counted once.
@@ -200,7 +200,7 @@ impl ZoneTable {
     }
 }
 
-/// As much of `len` bytes as there is room for, in whole blocks unless all of it fits.
+/// The part of `len` bytes that there is room for, in whole blocks unless all of it fits.
 fn fit(len: u64, room: u64, block: u64) -> u64 {
     if len <= room { len } else { room - room % block }
 }

@@ -36,7 +36,7 @@ fn write(table: &mut ZoneTable, rules: &mut ZoneRules, offset: u64, len: u64) ->
                 resets += 1;
             }
             ZonePlacement::Ready(place) => {
-                let held = Held::Write { len: place.len, end: place.offset + place.len };
+                let held = ZoneIo::Write { len: place.len, end: place.offset + place.len };
                 if let Some(zone) = place.zone {
                     table.ended(rules, zone, held, true);
                 }
@@ -91,7 +91,7 @@ fn the_last_block_of_a_zone_may_be_short_on_request() {
 fn what_is_left_of_a_zone_is_finished_when_its_writes_have_ended() {
     let (mut table, mut rules) = table(160 * K, 0, "rw=randwrite\n");
     let writes = [0, 1].map(|_| ready(table.place_write(&mut rules, 0, 64 * K)).0 * K);
-    let held = writes.map(|at| Held::Write { len: 64 * K, end: at + 64 * K });
+    let held = writes.map(|at| ZoneIo::Write { len: 64 * K, end: at + 64 * K });
     assert!(table.zone(0).open);
     assert!(!table.ended(&rules, 0, held[1], true), "one is in flight");
     assert!(table.ended(&rules, 0, held[0], true));
@@ -143,7 +143,7 @@ fn jobs_take_turns_in_a_zone() {
     assert_eq!(ready(table.place_write(&mut first, 0, 64 * K)), (64, 64), "several of one job");
     assert_eq!(table.place_write(&mut second, 0, 64 * K), ZonePlacement::Wait);
     for end in [64 * K, 128 * K] {
-        table.ended(&first, 0, Held::Write { len: 64 * K, end }, true);
+        table.ended(&first, 0, ZoneIo::Write { len: 64 * K, end }, true);
     }
     assert_eq!(ready(table.place_write(&mut second, 0, 64 * K)), (128, 64));
 }
@@ -155,7 +155,7 @@ fn a_zone_in_use_is_not_reset() {
     assert_eq!(ready(table.place_read(&rules, 0, 64 * K)), (0, 64));
     assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Wait);
     assert_eq!(table.place_trim(&rules, 0, M), ZonePlacement::Wait);
-    table.ended(&rules, 0, Held::Read, true);
+    table.ended(&rules, 0, ZoneIo::Read, true);
     assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Reset(0));
     assert_eq!(table.place_write(&mut rules, 0, 64 * K), ZonePlacement::Wait, "it is being reset");
     table.was_reset(&mut rules, 0, true);
@@ -175,7 +175,7 @@ fn full_zones_stay_as_they_are_until_they_were_verified() {
 #[test]
 fn a_failed_write_gives_its_place_back_unless_another_follows() {
     let (mut table, mut rules) = table(M, 0, "rw=randwrite\n");
-    let held = |end| Held::Write { len: 64 * K, end };
+    let held = |end| ZoneIo::Write { len: 64 * K, end };
     let placed = [0, 1, 2].map(|_| ready(table.place_write(&mut rules, 0, 64 * K)).0);
     assert_eq!(placed, [0, 64, 128]);
     table.ended(&rules, 0, held(64 * K), false);
@@ -222,7 +222,7 @@ fn random_trims_skip_empty_zones_and_sequential_ones_do_not() {
     assert_eq!(table.place_trim(&rules, 0, M), ZonePlacement::Nothing);
     table.set_written(3, 64 * K);
     assert_eq!(ready(table.place_trim(&rules, M, M)), (3072, 1024));
-    table.ended(&rules, 3, Held::Trim, true);
+    table.ended(&rules, 3, ZoneIo::Trim, true);
     assert_eq!(table.zone(3).written, 0);
     let sequential = join(&mut table, "rw=trim\nbs=1m\n");
     assert_eq!(ready(table.place_trim(&sequential, M, M)), (1024, 1024));
