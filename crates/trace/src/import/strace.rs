@@ -14,7 +14,7 @@ mod transfers;
 
 use super::event::{LineError, SkipReason, TraceContents};
 use line::{LineContent, StraceClock};
-use processes::{Processes, UnfinishedCall};
+use processes::{LineContext, Processes, UnfinishedCall};
 
 /// Longest beginning of a call that is kept until its end appears.
 const MAX_CALL_BYTES: usize = 1 << 20;
@@ -35,27 +35,23 @@ impl Strace {
     /// The line is not from strace.
     pub fn line(&mut self, text: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
         let line = line::parse(text)?;
-        let time_ns = match self.clock.time(&line, found) {
-            Some(time_ns) => time_ns,
-            None => return Err("its time is out of range".into()),
-        };
-        let process = self.processes.of_line(line.pid);
+        let time_ns = self.clock.time(&line, found).ok_or("its time is out of range")?;
+        let pid = self.processes.of_line(line.pid);
         match line.body {
             LineContent::Other => {}
             LineContent::Attached(child) => self.processes.attached(child),
-            LineContent::Exit => self.processes.exit(process, time_ns, found),
+            LineContent::Exit => self.processes.exit(&mut LineContext { pid, time_ns, found }),
             LineContent::Begin { call, child } => {
                 if call.len() <= MAX_CALL_BYTES {
-                    self.processes
-                        .begin(process, UnfinishedCall { text: call.to_vec(), time_ns, child: None });
+                    self.processes.begin(pid, UnfinishedCall { text: call.to_vec(), time_ns, child: None });
                     if let Some(child) = child {
                         self.processes.attached(child);
-                        self.interrupted = Some(process);
+                        self.interrupted = Some(pid);
                     }
                 }
             }
             LineContent::Rest(rest) => {
-                let interrupted = self.interrupted.take().and_then(|process| self.processes.end(process));
+                let interrupted = self.interrupted.take().and_then(|pid| self.processes.end(pid));
                 let Some(mut call) = interrupted else {
                     return Err("it has no system call".into());
                 };
@@ -64,7 +60,7 @@ impl Strace {
                 line::split_call(&call.text).ok_or("it does not end the call that was interrupted")?;
                 found.skip(SkipReason::OtherCall);
             }
-            LineContent::End { name, rest, took_ns } => match self.processes.end(process) {
+            LineContent::End { name, rest, took_ns } => match self.processes.end(pid) {
                 Some(mut call) if call.text.starts_with(name) => {
                     call.text.extend_from_slice(rest);
                     let began = call.time_ns;
@@ -72,13 +68,14 @@ impl Strace {
                         return Err("it does not end the call that the process began".into());
                     };
                     let took_ns = took_ns.or_else(|| time_ns.checked_sub(began));
-                    calls::apply(&mut self.processes, process, &parts, began, took_ns, found);
+                    let line = LineContext { pid, time_ns: began, found };
+                    calls::apply(&mut self.processes, line, &parts, took_ns);
                 }
                 _ => found.skip(SkipReason::Cut),
             },
             LineContent::Call(call, took_ns) => {
                 let parts = line::split_call(call).ok_or("it is no system call with a result")?;
-                calls::apply(&mut self.processes, process, &parts, time_ns, took_ns, found);
+                calls::apply(&mut self.processes, LineContext { pid, time_ns, found }, &parts, took_ns);
             }
         }
         Ok(())

@@ -122,11 +122,6 @@ pub fn is_removed(text: &[u8]) -> bool {
 /// The number that represents the working directory.
 pub const AT_FDCWD: i32 = -100;
 
-/// An offset or length, which may be negative.
-pub fn signed(text: &[u8]) -> Option<i64> {
-    whole(text)
-}
-
 /// A string without quotes and escapes. `None` if it is not a string, or if strace truncated it.
 pub fn string(text: &[u8]) -> Option<Vec<u8>> {
     let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;

@@ -1,265 +1,149 @@
 //! The effects of system calls on files, offsets and processes. Reads, writes and syncs are in `transfers`, open and the like in
 //! `descriptors`.
 
-use super::super::event::{SkipReason, TraceContents};
+use super::super::event::SkipReason;
 use super::super::fields::whole;
 use super::arguments::{descriptor, has_flag, members, split, string};
 use super::line::CallParts;
-use super::processes::{DescriptorFile, FORKS, Processes, SharedFile};
+use super::processes::{DescriptorFile, FORKS, LineContext, Processes, SharedFile};
 use crate::IoAction;
 
 /// A call with the state that it affects.
 pub struct CallContext<'a, 'b> {
     pub(super) processes: &'a mut Processes,
-    pub(super) pid: u32,
+    /// The line in which the call begins.
+    pub(super) line: LineContext<'b>,
     pub(super) arguments: &'a [&'a [u8]],
     /// The return value.
     pub(super) result: u64,
     pub(super) result_text: &'a [u8],
-    pub(super) time_ns: u64,
     pub(super) took_ns: Option<u64>,
-    pub(super) found: &'b mut TraceContents,
 }
+
+/// The effect of a call that has succeeded.
+enum CallEffect {
+    /// It is an I/O.
+    Io(ApplyCall),
+    /// It is no I/O, and is counted for a reason of its own.
+    Counted(ApplyCall),
+    /// It is no I/O, but may determine the meaning of later calls.
+    State(ApplyCall),
+}
+
+type ApplyCall = fn(&mut CallContext<'_, '_>);
 
 /// Applies the effects of a call.
-pub fn apply(
-    processes: &mut Processes,
-    pid: u32,
-    parts: &CallParts<'_>,
-    time_ns: u64,
-    took_ns: Option<u64>,
-    found: &mut TraceContents,
-) {
+pub fn apply(processes: &mut Processes, line: LineContext<'_>, parts: &CallParts<'_>, took_ns: Option<u64>) {
+    let found = &mut *line.found;
     let Some(effect) = effect(parts.name) else { return found.skip(SkipReason::OtherCall) };
     let Some(result) = parts.result.and_then(|result| u64::try_from(result).ok()) else {
-        return found.skip(if effect.is_io() { SkipReason::FailedCall } else { SkipReason::OtherCall });
+        let is_io = matches!(effect, CallEffect::Io(_));
+        return found.skip(if is_io { SkipReason::FailedCall } else { SkipReason::OtherCall });
     };
     let arguments = split(parts.arguments);
-    let mut context = CallContext {
-        processes,
-        pid,
-        arguments: &arguments,
-        result,
-        result_text: parts.result_text,
-        time_ns,
-        took_ns,
-        found,
-    };
-    context.follow(effect);
-}
-
-/// The effect of a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CallEffect {
-    /// Reads or writes at the offset of the file, or at the one in the argument at this index.
-    Transfer {
-        action: IoAction,
-        at: Option<usize>,
-    },
-    Sync(IoAction),
-    RangeSync,
-    SendFile,
-    CopyRange,
-    Submit,
-    Reap,
-    Allocate,
-    Truncate,
-    TruncatePath,
-    SyncAll,
-    Discard,
-    Ring,
-    Map,
-    Open {
-        directory: bool,
-    },
-    Create,
-    Close,
-    CloseRange,
-    Dup,
-    DupOnto,
-    Control,
-    Seek,
-    SeekLong,
-    Stat,
-    ListDirectory,
-    /// Renames; the index of the path differs if it follows a directory.
-    Rename {
-        directories: bool,
-    },
-    Unlink {
-        directory: bool,
-    },
-    ChangeDirectory,
-    ChangeToDescriptor,
-    Fork,
-    Unshare,
-    Exec,
-}
-
-impl CallEffect {
-    /// Whether calls with this effect are I/Os when they succeed.
-    fn is_io(self) -> bool {
-        matches!(
-            self,
-            CallEffect::Transfer { .. }
-                | CallEffect::Sync(_)
-                | CallEffect::RangeSync
-                | CallEffect::SendFile
-                | CallEffect::CopyRange
-                | CallEffect::Submit
-                | CallEffect::Discard
-        )
+    let result_text = parts.result_text;
+    let mut call = CallContext { processes, line, arguments: &arguments, result, result_text, took_ns };
+    match effect {
+        CallEffect::Io(apply) | CallEffect::Counted(apply) => apply(&mut call),
+        CallEffect::State(apply) => {
+            call.skip(SkipReason::OtherCall);
+            apply(&mut call);
+        }
     }
 }
 
 /// The effect of the call with this name; `None` if it concerns no file.
 fn effect(name: &[u8]) -> Option<CallEffect> {
-    let transfer = |action, at| CallEffect::Transfer { action, at };
+    use CallEffect::{Counted, Io, State};
     Some(match name {
-        b"read" | b"readv" => transfer(IoAction::Read, None),
-        b"write" | b"writev" => transfer(IoAction::Write, None),
-        b"pread" | b"pread64" | b"preadv" | b"preadv2" => transfer(IoAction::Read, Some(3)),
-        b"pwrite" | b"pwrite64" | b"pwritev" | b"pwritev2" => transfer(IoAction::Write, Some(3)),
-        b"fsync" => CallEffect::Sync(IoAction::Sync),
-        b"fdatasync" => CallEffect::Sync(IoAction::Datasync),
-        b"sync_file_range" => CallEffect::RangeSync,
-        b"sendfile" | b"sendfile64" => CallEffect::SendFile,
-        b"copy_file_range" | b"splice" => CallEffect::CopyRange,
-        b"io_submit" => CallEffect::Submit,
-        b"io_getevents" | b"io_pgetevents" => CallEffect::Reap,
-        b"fallocate" => CallEffect::Allocate,
-        b"ftruncate" | b"ftruncate64" => CallEffect::Truncate,
-        b"truncate" | b"truncate64" => CallEffect::TruncatePath,
-        b"sync" | b"syncfs" => CallEffect::SyncAll,
-        b"ioctl" => CallEffect::Discard,
-        b"io_uring_enter" => CallEffect::Ring,
-        b"mmap" | b"mmap2" => CallEffect::Map,
-        b"open" => CallEffect::Open { directory: false },
-        b"openat" | b"openat2" => CallEffect::Open { directory: true },
-        b"creat" => CallEffect::Create,
-        b"close" => CallEffect::Close,
-        b"close_range" => CallEffect::CloseRange,
-        b"dup" => CallEffect::Dup,
-        b"dup2" | b"dup3" => CallEffect::DupOnto,
-        b"fcntl" | b"fcntl64" => CallEffect::Control,
-        b"lseek" => CallEffect::Seek,
-        b"_llseek" => CallEffect::SeekLong,
-        b"fstat" | b"fstat64" | b"newfstatat" | b"statx" => CallEffect::Stat,
-        b"getdents" | b"getdents64" => CallEffect::ListDirectory,
-        b"rename" => CallEffect::Rename { directories: false },
-        b"renameat" | b"renameat2" => CallEffect::Rename { directories: true },
-        b"unlink" => CallEffect::Unlink { directory: false },
-        b"unlinkat" => CallEffect::Unlink { directory: true },
-        b"chdir" => CallEffect::ChangeDirectory,
-        b"fchdir" => CallEffect::ChangeToDescriptor,
-        b"unshare" => CallEffect::Unshare,
-        b"execve" | b"execveat" => CallEffect::Exec,
-        _ if FORKS.contains(&name) => CallEffect::Fork,
+        b"read" | b"readv" => Io(|call| call.transfer(IoAction::Read, None)),
+        b"write" | b"writev" => Io(|call| call.transfer(IoAction::Write, None)),
+        b"pread" | b"pread64" | b"preadv" | b"preadv2" => Io(|call| call.transfer(IoAction::Read, Some(3))),
+        b"pwrite" | b"pwrite64" | b"pwritev" | b"pwritev2" => {
+            Io(|call| call.transfer(IoAction::Write, Some(3)))
+        }
+        b"fsync" => Io(|call| call.sync(IoAction::Sync)),
+        b"fdatasync" => Io(|call| call.sync(IoAction::Datasync)),
+        b"sync_file_range" => Io(|call| {
+            call.line.found.remarks.range_syncs += 1;
+            call.sync(IoAction::Datasync);
+        }),
+        b"sendfile" | b"sendfile64" => Io(|call| call.copy(1, call.place(2), 0, None)),
+        b"copy_file_range" | b"splice" => Io(|call| call.copy(0, call.place(1), 2, call.place(3))),
+        b"io_submit" => Io(|call| call.submit()),
+        b"ioctl" => Io(|call| call.discard()),
+        b"fallocate" => Counted(|call| call.allocate()),
+        b"ftruncate" | b"ftruncate64" => Counted(|call| {
+            let target = call.target(0);
+            call.truncate(target);
+        }),
+        b"truncate" | b"truncate64" => Counted(|call| {
+            let path = call.path(b"AT_FDCWD", 0);
+            let files = &call.processes.files;
+            call.truncate(path.and_then(|path| files.known(&path, &call.line.found.targets)));
+        }),
+        b"sync" | b"syncfs" => Counted(|call| call.skip(SkipReason::NotInLogs)),
+        b"io_uring_enter" => Counted(|call| call.skip(SkipReason::Ring)),
+        b"mmap" | b"mmap2" => Counted(|call| {
+            let shared = has_flag(call.argument(3), "MAP_SHARED") && call.argument(4) != b"-1";
+            call.skip(if shared { SkipReason::Mapped } else { SkipReason::OtherCall });
+        }),
+        b"io_getevents" | b"io_pgetevents" => {
+            State(|call| call.processes.reaped(call.result, call.line.found))
+        }
+        b"open" => State(|call| call.open(b"AT_FDCWD", 0, call.argument(1))),
+        b"openat" | b"openat2" => State(|call| call.open(call.argument(0), 1, call.argument(2))),
+        b"creat" => State(|call| call.open(b"AT_FDCWD", 0, b"O_WRONLY|O_CREAT|O_TRUNC")),
+        b"close" => State(|call| {
+            if let Some((number, _)) = descriptor(call.argument(0)) {
+                call.processes.close(number, &mut call.line);
+            }
+        }),
+        b"close_range" => State(|call| call.close_range()),
+        b"dup" => State(|call| call.duplicate(false)),
+        b"dup2" | b"dup3" => State(|call| call.duplicate(has_flag(call.argument(2), "O_CLOEXEC"))),
+        b"fcntl" | b"fcntl64" => State(|call| call.control()),
+        b"lseek" => State(|call| call.seek(call.result)),
+        b"_llseek" => State(|call| {
+            if let Some(place) = members(call.argument(2)).first().and_then(|place| whole(place)) {
+                call.seek(place);
+            }
+        }),
+        b"fstat" | b"fstat64" | b"newfstatat" | b"statx" => State(|call| call.stat()),
+        b"getdents" | b"getdents64" => State(|call| call.list_directory()),
+        b"rename" => State(|call| call.rename(call.path(b"AT_FDCWD", 0), call.path(b"AT_FDCWD", 1))),
+        b"renameat" | b"renameat2" => {
+            State(|call| call.rename(call.path(call.argument(0), 1), call.path(call.argument(2), 3)))
+        }
+        b"unlink" => State(|call| call.unlink(call.path(b"AT_FDCWD", 0))),
+        b"unlinkat" => State(|call| call.unlink(call.path(call.argument(0), 1))),
+        b"chdir" => State(|call| {
+            if let Some(path) = call.path(b"AT_FDCWD", 0) {
+                call.processes.change_directory(call.line.pid, path);
+            }
+        }),
+        b"fchdir" => State(|call| {
+            let path = call.processes.resolve(call.line.pid, call.argument(0), b".");
+            call.processes.change_directory(call.line.pid, path);
+        }),
+        b"unshare" => State(|call| {
+            if has_flag(call.argument(0), "CLONE_FILES") {
+                call.processes.unshare(call.line.pid);
+            }
+        }),
+        b"execve" | b"execveat" => State(|call| call.processes.exec(&mut call.line)),
+        _ if FORKS.contains(&name) => State(|call| {
+            if let Ok(child @ 1..) = u32::try_from(call.result) {
+                call.processes.fork(call.line.pid, child, &call.arguments.join(&b','));
+            }
+        }),
         _ => return None,
     })
 }
 
 impl<'a> CallContext<'a, '_> {
-    fn follow(&mut self, effect: CallEffect) {
-        match effect {
-            CallEffect::Transfer { action, at } => self.record_transfer(action, at),
-            CallEffect::Sync(action) => self.sync(action),
-            CallEffect::RangeSync => {
-                self.found.remarks.range_syncs += 1;
-                self.sync(IoAction::Datasync);
-            }
-            CallEffect::SendFile => {
-                let offset = self.place(2);
-                self.copy(1, offset, 0, None);
-            }
-            CallEffect::CopyRange => {
-                let (from, to) = (self.place(1), self.place(3));
-                self.copy(0, from, 2, to);
-            }
-            CallEffect::Submit => self.submit(),
-            CallEffect::Allocate => self.allocate(),
-            CallEffect::Discard => self.discard(),
-            CallEffect::Truncate => {
-                let size = self.number(1);
-                if let (Some(target), Some(size)) = (self.target(0), size) {
-                    self.processes.files.set_size(target, size);
-                }
-                self.found.skip(SkipReason::NotInLogs);
-            }
-            CallEffect::TruncatePath => {
-                let path = self.path(b"AT_FDCWD", 0);
-                let target = path.and_then(|path| self.processes.files.known(&path, &self.found.targets));
-                if let (Some(target), Some(size)) = (target, self.number(1)) {
-                    self.processes.files.set_size(target, size);
-                }
-                self.found.skip(SkipReason::NotInLogs);
-            }
-            CallEffect::SyncAll => self.found.skip(SkipReason::NotInLogs),
-            CallEffect::Ring => self.found.skip(SkipReason::Ring),
-            CallEffect::Map => {
-                let shared = has_flag(self.argument(3), "MAP_SHARED") && self.argument(4) != b"-1";
-                self.found.skip(if shared { SkipReason::Mapped } else { SkipReason::OtherCall });
-            }
-            other => {
-                self.found.skip(SkipReason::OtherCall);
-                self.bookkeeping(other);
-            }
-        }
-    }
-
-    /// Applies calls that are no I/O but determine the meaning of later ones.
-    fn bookkeeping(&mut self, effect: CallEffect) {
-        let (pid, time_ns) = (self.pid, self.time_ns);
-        match effect {
-            CallEffect::Open { directory: true } => self.open(self.argument(0), 1, self.argument(2)),
-            CallEffect::Open { directory: false } => self.open(b"AT_FDCWD", 0, self.argument(1)),
-            CallEffect::Create => self.open(b"AT_FDCWD", 0, b"O_WRONLY|O_CREAT|O_TRUNC"),
-            CallEffect::Reap => self.processes.reaped(self.result, self.found),
-            CallEffect::Close => {
-                if let Some((number, _)) = descriptor(self.argument(0)) {
-                    self.processes.close(pid, number, time_ns, self.found);
-                }
-            }
-            CallEffect::CloseRange => {
-                let bound = |at| self.number(at).map(|number| i32::try_from(number).unwrap_or(i32::MAX));
-                let on_exec = has_flag(self.argument(2), "CLOSE_RANGE_CLOEXEC");
-                if let (Some(first), Some(last)) = (bound(0), bound(1)) {
-                    self.processes.close_range(pid, first..=last, on_exec, time_ns, self.found);
-                }
-            }
-            CallEffect::Dup => self.duplicate(false),
-            CallEffect::DupOnto => self.duplicate(has_flag(self.argument(2), "O_CLOEXEC")),
-            CallEffect::Control => self.control(),
-            CallEffect::Seek => self.seek(self.result),
-            CallEffect::SeekLong => {
-                let place = members(self.argument(2)).first().and_then(|place| whole(place));
-                if let Some(place) = place {
-                    self.seek(place);
-                }
-            }
-            CallEffect::Stat => self.stat(),
-            CallEffect::ListDirectory => self.list_directory(),
-            CallEffect::Rename { directories } => self.rename(directories),
-            CallEffect::Unlink { directory } => self.unlink(directory),
-            CallEffect::ChangeDirectory => {
-                if let Some(path) = self.path(b"AT_FDCWD", 0) {
-                    self.processes.change_directory(pid, path);
-                }
-            }
-            CallEffect::ChangeToDescriptor => {
-                let path = self.processes.resolve(pid, self.argument(0), b".");
-                self.processes.change_directory(pid, path);
-            }
-            CallEffect::Fork => {
-                if let Ok(child @ 1..) = u32::try_from(self.result) {
-                    let flags = self.arguments.join(&b',');
-                    self.processes.fork(pid, child, &flags);
-                }
-            }
-            CallEffect::Unshare if has_flag(self.argument(0), "CLONE_FILES") => self.processes.unshare(pid),
-            CallEffect::Exec => self.processes.exec(pid, time_ns, self.found),
-            _ => {}
-        }
+    pub(super) fn skip(&mut self, why: SkipReason) {
+        self.line.found.skip(why);
     }
 
     pub(super) fn argument(&self, at: usize) -> &'a [u8] {
@@ -272,29 +156,28 @@ impl<'a> CallContext<'a, '_> {
 
     /// The path in an argument, relative to the directory in another one.
     pub(super) fn path(&self, directory: &[u8], at: usize) -> Option<Vec<u8>> {
-        string(self.argument(at)).map(|path| self.processes.resolve(self.pid, directory, &path))
+        string(self.argument(at)).map(|path| self.processes.resolve(self.line.pid, directory, &path))
     }
 
     /// The offset that a pointer refers to: `[4096] => [8192]`; `None` for `NULL`.
-    pub(super) fn place(&self, at: usize) -> Option<u64> {
+    fn place(&self, at: usize) -> Option<u64> {
         let text = self.argument(at);
         let end = text.iter().position(|&byte| byte == b']')?;
         whole(text[..end].strip_prefix(b"[")?)
     }
 
     /// The file of the descriptor in an argument. Other descriptors are counted.
-    pub(super) fn file(&mut self, at: usize) -> Option<SharedFile> {
-        match self.lookup(at) {
+    pub(super) fn file(&mut self, argument: &[u8]) -> Option<SharedFile> {
+        match self.processes.file(argument, &mut self.line) {
             DescriptorFile::File(file) => return Some(file),
-            DescriptorFile::NotAFile => self.found.skip(SkipReason::NotAFile),
-            DescriptorFile::Unknown => self.found.skip(SkipReason::UnknownDescriptor),
+            DescriptorFile::NotAFile => self.skip(SkipReason::NotAFile),
+            DescriptorFile::Unknown => self.skip(SkipReason::UnknownDescriptor),
         }
         None
     }
 
     pub(super) fn lookup(&mut self, at: usize) -> DescriptorFile {
-        let argument = self.arguments.get(at).copied().unwrap_or_default();
-        self.processes.file(self.pid, argument, self.time_ns, self.found)
+        self.processes.file(self.argument(at), &mut self.line)
     }
 
     pub(super) fn target(&mut self, at: usize) -> Option<u32> {
@@ -302,5 +185,11 @@ impl<'a> CallContext<'a, '_> {
             DescriptorFile::File(file) => file.borrow().target,
             DescriptorFile::NotAFile | DescriptorFile::Unknown => None,
         }
+    }
+
+    /// The open file of the descriptor in the first argument, be it in the log or not.
+    pub(super) fn shared(&self) -> Option<SharedFile> {
+        let (number, _) = descriptor(self.argument(0))?;
+        self.processes.shared(self.line.pid, number)
     }
 }

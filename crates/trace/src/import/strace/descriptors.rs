@@ -1,7 +1,7 @@
 //! Calls that open, duplicate and rename files, and those that show or change offsets, sizes and flags.
 
 use super::super::fields::whole;
-use super::arguments::{AT_FDCWD, descriptor, has_flag, member, members, signed, unescaped};
+use super::arguments::{AT_FDCWD, descriptor, has_flag, member, members, unescaped};
 use super::calls::CallContext;
 use super::files::{FileDescription, is_file, normal};
 use super::processes::DescriptorFile;
@@ -16,7 +16,7 @@ impl CallContext<'_, '_> {
         if let Some((AT_FDCWD, Some(shown))) = descriptor(directory)
             && let Some(shown) = unescaped(shown)
         {
-            self.processes.change_directory(self.pid, shown);
+            self.processes.change_directory(self.line.pid, shown);
         }
         let Some((number, shown)) = descriptor(self.result_text) else { return };
         let is = |flag| has_flag(flags, flag);
@@ -34,10 +34,10 @@ impl CallContext<'_, '_> {
             self.processes.files.add_directory(&path);
         }
         let target = if is_nameless {
-            Some(self.found.targets.add(&path))
+            Some(self.line.found.targets.add(&path))
         } else {
             let is_file = is_file(&path) && !self.processes.files.is_directory(&path) && !is("O_PATH");
-            is_file.then(|| self.processes.files.number(&path, &mut self.found.targets))
+            is_file.then(|| self.processes.files.number(&path, &mut self.line.found.targets))
         };
         if let Some(target) = target.filter(|_| is("O_TRUNC") || is("O_EXCL") || is_nameless) {
             self.processes.files.set_size(target, 0);
@@ -51,7 +51,7 @@ impl CallContext<'_, '_> {
             direct: is("O_DIRECT"),
             synchronous: is("O_SYNC") || is("O_DSYNC"),
         };
-        self.processes.install(self.pid, number, file, is("O_CLOEXEC"), self.time_ns, self.found);
+        self.processes.install(number, file, is("O_CLOEXEC"), &mut self.line);
     }
 
     /// Applies a call that returned another descriptor of the file in the first argument.
@@ -61,9 +61,17 @@ impl CallContext<'_, '_> {
         if old == new {
             return;
         }
-        match self.processes.shared(self.pid, old) {
-            Some(file) => self.processes.share(self.pid, new, file, close_on_exec, self.time_ns, self.found),
-            None => self.processes.close(self.pid, new, self.time_ns, self.found),
+        match self.shared() {
+            Some(file) => self.processes.share(new, file, close_on_exec, &mut self.line),
+            None => self.processes.close(new, &mut self.line),
+        }
+    }
+
+    pub(super) fn close_range(&mut self) {
+        let bound = |at| self.number(at).map(|number| i32::try_from(number).unwrap_or(i32::MAX));
+        if let (Some(first), Some(last)) = (bound(0), bound(1)) {
+            let on_exec = has_flag(self.argument(2), "CLOSE_RANGE_CLOEXEC");
+            self.processes.close_range(first..=last, on_exec, &mut self.line);
         }
     }
 
@@ -74,7 +82,7 @@ impl CallContext<'_, '_> {
             b"F_DUPFD_CLOEXEC" => self.duplicate(true),
             b"F_SETFD" => {
                 let on = has_flag(self.argument(2), "FD_CLOEXEC");
-                self.processes.set_close_on_exec(self.pid, number, on);
+                self.processes.set_close_on_exec(self.line.pid, number, on);
             }
             b"F_SETFL" | b"F_GETFL" => {
                 let flags = if self.argument(1) == b"F_SETFL" { self.argument(2) } else { self.result_text };
@@ -92,7 +100,7 @@ impl CallContext<'_, '_> {
     pub(super) fn seek(&mut self, place: u64) {
         let DescriptorFile::File(file) = self.lookup(0) else { return };
         let from_end = self.arguments.contains(&&b"SEEK_END"[..]);
-        let distance = signed(self.argument(1));
+        let distance = whole::<i64>(self.argument(1));
         let mut file = file.borrow_mut();
         (file.offset, file.is_from_before) = (place, false);
         if let (true, Some(distance), Some(target)) = (from_end, distance, file.target)
@@ -130,24 +138,18 @@ impl CallContext<'_, '_> {
 
     /// A listed descriptor is a directory.
     pub(super) fn list_directory(&mut self) {
-        let file =
-            descriptor(self.argument(0)).and_then(|(number, _)| self.processes.shared(self.pid, number));
-        if let Some(file) = file {
+        if let Some(file) = self.shared() {
             let mut file = file.borrow_mut();
             file.target = None;
             self.processes.files.add_directory(&file.path);
         }
     }
 
-    /// `rename(old, new)`, or with a directory before each path.
-    pub(super) fn rename(&mut self, directories: bool) {
-        let paths = match directories {
-            true => (self.path(self.argument(0), 1), self.path(self.argument(2), 3)),
-            false => (self.path(b"AT_FDCWD", 0), self.path(b"AT_FDCWD", 1)),
-        };
-        let (Some(from), Some(to)) = paths else { return };
+    /// Renames a file or directory.
+    pub(super) fn rename(&mut self, from: Option<Vec<u8>>, to: Option<Vec<u8>>) {
+        let (Some(from), Some(to)) = (from, to) else { return };
         let exchanged = has_flag(self.argument(4), "RENAME_EXCHANGE");
-        let (files, targets) = (&mut self.processes.files, &self.found.targets);
+        let (files, targets) = (&mut self.processes.files, &self.line.found.targets);
         files.add_directories_of(&from);
         files.add_directories_of(&to);
         let is_directory = files.is_directory(&from) || exchanged && files.is_directory(&to);
@@ -160,15 +162,10 @@ impl CallContext<'_, '_> {
         }
     }
 
-    /// `unlink(path)`, or with a directory before the path.
-    pub(super) fn unlink(&mut self, directory: bool) {
-        let path = match directory {
-            true => self.path(self.argument(0), 1),
-            false => self.path(b"AT_FDCWD", 0),
-        };
+    pub(super) fn unlink(&mut self, path: Option<Vec<u8>>) {
         if let Some(path) = path {
             self.processes.files.add_directories_of(&path);
-            self.processes.files.remove(&path, &self.found.targets);
+            self.processes.files.remove(&path, &self.line.found.targets);
         }
     }
 }

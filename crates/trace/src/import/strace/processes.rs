@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use super::super::event::{TraceContents, TraceEvent, TraceEventKind};
 use super::arguments::{AT_FDCWD, descriptor, has_flag, is_removed, unescaped};
 use super::files::{FileDescription, TraceFiles, is_file, normal, rest_below};
-use crate::IoAction;
 
 /// The process of lines without a number, until its number is known.
-const UNNUMBERED: u32 = 0;
+pub const UNNUMBERED: u32 = 0;
 
 /// The calls that create processes.
 pub const FORKS: [&[u8]; 4] = [b"clone", b"clone3", b"fork", b"vfork"];
@@ -53,6 +53,13 @@ pub struct Processes {
     pub files: TraceFiles,
     /// Number of asynchronous I/Os that were submitted and not reaped.
     in_flight: u64,
+}
+
+/// The process and the time of a line, and what the trace has shown so far.
+pub struct LineContext<'a> {
+    pub pid: u32,
+    pub time_ns: u64,
+    pub found: &'a mut TraceContents,
 }
 
 /// The file of a descriptor.
@@ -116,22 +123,15 @@ impl Processes {
         if self.all.contains_key(&child) {
             return;
         }
-        let descriptors = match has_flag(flags, "CLONE_FILES") {
-            true => Rc::clone(&process.descriptors),
-            false => Rc::new(RefCell::new(process.descriptors.borrow().clone())),
-        };
-        let directory = match has_flag(flags, "CLONE_FS") {
-            true => Rc::clone(&process.directory),
-            false => Rc::new(RefCell::new(process.directory.borrow().clone())),
-        };
+        let descriptors = shared_or_copied(&process.descriptors, has_flag(flags, "CLONE_FILES"));
+        let directory = shared_or_copied(&process.directory, has_flag(flags, "CLONE_FS"));
         self.all.insert(child, TracedProcess { descriptors, directory, call: None });
     }
 
     /// Gives a process a descriptor table of its own.
     pub fn unshare(&mut self, pid: u32) {
         if let Some(process) = self.all.get_mut(&pid) {
-            let own = process.descriptors.borrow().clone();
-            process.descriptors = Rc::new(RefCell::new(own));
+            process.descriptors = shared_or_copied(&process.descriptors, false);
         }
     }
 
@@ -152,107 +152,83 @@ impl Processes {
         self.all.values().filter(|process| process.call.is_some()).count()
     }
 
-    /// Ends a process, and closes its files unless others share its descriptors.
-    pub fn exit(&mut self, pid: u32, time_ns: u64, found: &mut TraceContents) {
-        let Some(process) = self.all.remove(&pid) else { return };
+    /// Ends the process of a line, and closes its files unless others share its descriptors.
+    pub fn exit(&mut self, line: &mut LineContext<'_>) {
+        let Some(process) = self.all.remove(&line.pid) else { return };
         if let Ok(table) = Rc::try_unwrap(process.descriptors) {
-            self.release_all(table.into_inner(), pid, time_ns, found);
+            self.release_all(table.into_inner(), line);
         }
     }
 
     /// Replaces the program of a process, which closes some descriptors.
-    pub fn exec(&mut self, pid: u32, time_ns: u64, found: &mut TraceContents) {
-        self.unshare(pid);
-        let Some(process) = self.all.get(&pid) else { return };
+    pub fn exec(&mut self, line: &mut LineContext<'_>) {
+        self.unshare(line.pid);
+        let Some(process) = self.all.get(&line.pid) else { return };
         let closed: DescriptorTable =
             process.descriptors.borrow_mut().extract_if(|_, descriptor| descriptor.close_on_exec).collect();
-        self.release_all(closed, pid, time_ns, found);
+        self.release_all(closed, line);
     }
 
     /// Closes the descriptors of a range, or marks them to be closed on exec.
-    pub fn close_range(
-        &mut self,
-        pid: u32,
-        range: std::ops::RangeInclusive<i32>,
-        on_exec: bool,
-        time_ns: u64,
-        found: &mut TraceContents,
-    ) {
-        let Some(process) = self.all.get(&pid) else { return };
-        let mut closed = DescriptorTable::new();
+    pub fn close_range(&mut self, range: RangeInclusive<i32>, on_exec: bool, line: &mut LineContext<'_>) {
+        let Some(process) = self.all.get(&line.pid) else { return };
+        let mut table = process.descriptors.borrow_mut();
         if on_exec {
-            let mut table = process.descriptors.borrow_mut();
             let marked = table.iter_mut().filter(|(number, _)| range.contains(*number));
-            marked.for_each(|(_, descriptor)| descriptor.close_on_exec = true);
-        } else {
-            closed =
-                process.descriptors.borrow_mut().extract_if(|number, _| range.contains(number)).collect();
+            return marked.for_each(|(_, descriptor)| descriptor.close_on_exec = true);
         }
-        self.release_all(closed, pid, time_ns, found);
+        let closed: DescriptorTable = table.extract_if(|number, _| range.contains(number)).collect();
+        drop(table);
+        self.release_all(closed, line);
     }
 
-    fn release_all(&mut self, table: DescriptorTable, pid: u32, time_ns: u64, found: &mut TraceContents) {
+    fn release_all(&mut self, table: DescriptorTable, line: &mut LineContext<'_>) {
         let mut closed: Vec<_> = table.into_iter().collect();
         closed.sort_by_key(|(number, _)| *number);
         for (_, descriptor) in closed {
-            self.release(descriptor.file, pid, time_ns, found);
+            self.release(descriptor.file, line);
         }
     }
 
     /// Drops one reference to a file; the last one closes it.
-    fn release(&mut self, file: SharedFile, pid: u32, time_ns: u64, found: &mut TraceContents) {
+    fn release(&mut self, file: SharedFile, line: &mut LineContext<'_>) {
         let Some(file) = Rc::into_inner(file) else { return };
         let Some(target) = file.into_inner().target else { return };
         if self.files.closed(target) {
-            found.events.push(TraceEvent {
-                time_ns,
-                took_ns: None,
-                pid: Some(pid),
-                target,
-                what: TraceEventKind::Close,
-            });
+            let (time_ns, pid, what) = (line.time_ns, Some(line.pid), TraceEventKind::Close);
+            line.found.events.push(TraceEvent { time_ns, took_ns: None, pid, target, what });
         }
     }
 
     /// Installs a descriptor of a new open file; it replaces one of the same number.
     pub fn install(
         &mut self,
-        pid: u32,
         number: i32,
         file: FileDescription,
         close_on_exec: bool,
-        time_ns: u64,
-        found: &mut TraceContents,
+        line: &mut LineContext<'_>,
     ) {
         if let Some(target) = file.target {
             self.files.opened(target);
         }
-        self.share(pid, number, Rc::new(RefCell::new(file)), close_on_exec, time_ns, found);
+        self.share(number, Rc::new(RefCell::new(file)), close_on_exec, line);
     }
 
     /// Installs a descriptor of an existing open file.
-    pub fn share(
-        &mut self,
-        pid: u32,
-        number: i32,
-        file: SharedFile,
-        close_on_exec: bool,
-        time_ns: u64,
-        found: &mut TraceContents,
-    ) {
-        let Some(process) = self.all.get(&pid) else { return };
+    pub fn share(&mut self, number: i32, file: SharedFile, close_on_exec: bool, line: &mut LineContext<'_>) {
+        let Some(process) = self.all.get(&line.pid) else { return };
         let old = process.descriptors.borrow_mut().insert(number, Descriptor { file, close_on_exec });
         if let Some(old) = old {
-            self.release(old.file, pid, time_ns, found);
+            self.release(old.file, line);
         }
     }
 
     /// Closes a descriptor.
-    pub fn close(&mut self, pid: u32, number: i32, time_ns: u64, found: &mut TraceContents) {
-        let Some(process) = self.all.get(&pid) else { return };
+    pub fn close(&mut self, number: i32, line: &mut LineContext<'_>) {
+        let Some(process) = self.all.get(&line.pid) else { return };
         let closed = process.descriptors.borrow_mut().remove(&number);
         if let Some(descriptor) = closed {
-            self.release(descriptor.file, pid, time_ns, found);
+            self.release(descriptor.file, line);
         }
     }
 
@@ -272,17 +248,10 @@ impl Processes {
 
     /// The file that an argument of a call refers to. With `-y`, strace also shows the file of descriptors that were opened before the
     /// trace.
-    pub fn file(
-        &mut self,
-        pid: u32,
-        argument: &[u8],
-        time_ns: u64,
-        found: &mut TraceContents,
-    ) -> DescriptorFile {
+    pub fn file(&mut self, argument: &[u8], line: &mut LineContext<'_>) -> DescriptorFile {
         let Some((number, shown)) = descriptor(argument) else { return DescriptorFile::Unknown };
-        let known = self.shared(pid, number);
-        let shown = shown.and_then(unescaped);
-        let Some(shown) = shown else {
+        let known = self.shared(line.pid, number);
+        let Some(shown) = shown.and_then(unescaped) else {
             return match known {
                 Some(file) if file.borrow().target.is_some() => DescriptorFile::File(file),
                 Some(_) => DescriptorFile::NotAFile,
@@ -302,22 +271,22 @@ impl Processes {
             match target {
                 // A directory has no reads and writes.
                 None if opened_as => return DescriptorFile::NotAFile,
-                Some(target) if is_removed || self.files.known(path, &found.targets) == Some(target) => {
+                Some(target) if is_removed || self.files.known(path, &line.found.targets) == Some(target) => {
                     return DescriptorFile::File(file);
                 }
                 // The descriptor now refers to another file.
                 _ => {}
             }
         }
-        let target = Some(self.files.number(path, &mut found.targets));
+        let target = Some(self.files.number(path, &mut line.found.targets));
         let file = FileDescription {
             target,
             path: path.to_owned(),
             is_from_before: true,
             ..FileDescription::default()
         };
-        self.install(pid, number, file, false, time_ns, found);
-        self.shared(pid, number).map_or(DescriptorFile::Unknown, DescriptorFile::File)
+        self.install(number, file, false, line);
+        self.shared(line.pid, number).map_or(DescriptorFile::Unknown, DescriptorFile::File)
     }
 
     /// Resolves a path relative to the directory in the argument; the result is relative if the trace does not show that directory.
@@ -382,30 +351,9 @@ impl Processes {
         found.remarks.deepest = found.remarks.deepest.max(deepest);
         self.in_flight = self.in_flight.saturating_sub(count);
     }
+}
 
-    /// Adds an I/O on an open file.
-    #[expect(clippy::too_many_arguments)]
-    pub fn io(
-        &mut self,
-        file: &FileDescription,
-        pid: u32,
-        time_ns: u64,
-        took_ns: Option<u64>,
-        action: IoAction,
-        offset: u64,
-        len: u64,
-        found: &mut TraceContents,
-    ) {
-        let Some(target) = file.target else { return };
-        found.remarks.direct += u64::from(file.direct);
-        found.remarks.synchronous += u64::from(file.synchronous && action == IoAction::Write);
-        let pid = (pid != UNNUMBERED).then_some(pid);
-        found.events.push(TraceEvent {
-            time_ns,
-            took_ns,
-            pid,
-            target,
-            what: TraceEventKind::Io { action, offset, len },
-        });
-    }
+/// The same state for a process that shares it, or a copy.
+fn shared_or_copied<T: Clone>(state: &Rc<RefCell<T>>, shares: bool) -> Rc<RefCell<T>> {
+    if shares { Rc::clone(state) } else { Rc::new(RefCell::clone(state)) }
 }

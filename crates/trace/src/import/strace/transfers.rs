@@ -1,27 +1,28 @@
 //! Calls that read, write, sync and trim.
 
-use super::super::event::SkipReason;
+use super::super::event::{SkipReason, TraceEvent, TraceEventKind};
 use super::super::fields::whole;
 use super::super::kind::check_range;
-use super::arguments::{descriptor, has_flag, member, members, signed};
+use super::arguments::{has_flag, member, members};
 use super::calls::CallContext;
-use super::processes::{DescriptorFile, SharedFile};
+use super::files::FileDescription;
+use super::processes::{DescriptorFile, LineContext, SharedFile, UNNUMBERED};
 use crate::IoAction;
 
 impl CallContext<'_, '_> {
     /// Records a read or write of as many bytes as the call returned.
-    pub(super) fn record_transfer(&mut self, action: IoAction, at: Option<usize>) {
-        let Some(file) = self.file(0) else { return };
+    pub(super) fn transfer(&mut self, action: IoAction, at: Option<usize>) {
+        let Some(file) = self.file(self.argument(0)) else { return };
         // An offset of -1 means that of the file (preadv2).
         let offset =
-            at.and_then(|at| signed(self.argument(at))).and_then(|offset| u64::try_from(offset).ok());
+            at.and_then(|at| whole::<i64>(self.argument(at))).and_then(|offset| u64::try_from(offset).ok());
         self.record_io(&file, action, offset, self.result);
     }
 
     /// Records an I/O of `count` bytes at `offset`, or at the offset of the file, which advances.
-    pub(super) fn record_io(&mut self, file: &SharedFile, action: IoAction, offset: Option<u64>, count: u64) {
+    fn record_io(&mut self, file: &SharedFile, action: IoAction, offset: Option<u64>, count: u64) {
         if count == 0 {
-            self.found.skip(if action == IoAction::Read { SkipReason::AtEnd } else { SkipReason::Empty });
+            self.skip(if action == IoAction::Read { SkipReason::AtEnd } else { SkipReason::Empty });
             return;
         }
         let mut file = file.borrow_mut();
@@ -30,17 +31,17 @@ impl CallContext<'_, '_> {
             // Linux appends with O_APPEND even if an offset is given.
             _ if file.append && action == IoAction::Write => {
                 let size = self.processes.files.size(target);
-                self.found.remarks.unknown_appends += u64::from(size.is_none());
+                self.line.found.remarks.unknown_appends += u64::from(size.is_none());
                 size.unwrap_or(0)
             }
             Some(offset) => offset,
             None => {
-                self.found.remarks.unknown_offsets += u64::from(file.is_from_before);
+                self.line.found.remarks.unknown_offsets += u64::from(file.is_from_before);
                 file.offset
             }
         };
         if check_range(begin, count).is_err() {
-            return self.found.skip(SkipReason::BeyondFiles);
+            return self.skip(SkipReason::BeyondFiles);
         }
         let end = begin + count;
         if offset.is_none() {
@@ -52,28 +53,26 @@ impl CallContext<'_, '_> {
                 false => self.processes.files.grow(target, end),
             }
         }
-        self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, begin, count, self.found);
+        self.add_io(&file, action, begin, count);
     }
 
     pub(super) fn sync(&mut self, action: IoAction) {
         let DescriptorFile::File(file) = self.lookup(0) else {
             return match self.is_directory() {
-                true => self.found.skip(SkipReason::SyncOfDirectory),
-                false => drop(self.file(0)),
+                true => self.skip(SkipReason::SyncOfDirectory),
+                false => drop(self.file(self.argument(0))),
             };
         };
         let file = file.borrow();
         if self.processes.files.is_directory(&file.path) {
-            return self.found.skip(SkipReason::SyncOfDirectory);
+            return self.skip(SkipReason::SyncOfDirectory);
         }
-        self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, 0, 0, self.found);
+        self.add_io(&file, action, 0, 0);
     }
 
     /// Whether the first argument is the descriptor of a directory.
     fn is_directory(&self) -> bool {
-        let known =
-            descriptor(self.argument(0)).and_then(|(number, _)| self.processes.shared(self.pid, number));
-        known.is_some_and(|file| self.processes.files.is_directory(&file.borrow().path))
+        self.shared().is_some_and(|file| self.processes.files.is_directory(&file.borrow().path))
     }
 
     /// Records a copy: a read from one file and a write to another, each if its file is in the log.
@@ -81,10 +80,10 @@ impl CallContext<'_, '_> {
         let (source, sink) = (self.lookup(from), self.lookup(to));
         let count = self.result;
         if count == 0 {
-            return self.found.skip(SkipReason::AtEnd);
+            return self.skip(SkipReason::AtEnd);
         }
         if !matches!(source, DescriptorFile::File(_)) && !matches!(sink, DescriptorFile::File(_)) {
-            return self.found.skip(SkipReason::NotAFile);
+            return self.skip(SkipReason::NotAFile);
         }
         if let DescriptorFile::File(file) = source {
             self.record_io(&file, IoAction::Read, from_offset, count);
@@ -96,7 +95,6 @@ impl CallContext<'_, '_> {
 
     /// Asynchronous I/O (libaio): `io_submit(context, 2, [{…}, {…}]) = 2`.
     pub(super) fn submit(&mut self) {
-        let (pid, time_ns) = (self.pid, self.time_ns);
         let count = usize::try_from(self.result).unwrap_or(usize::MAX);
         self.processes.submitted(self.result);
         // Completion times are in io_getevents, which does not name the file.
@@ -105,22 +103,12 @@ impl CallContext<'_, '_> {
         // strace abbreviates long lists.
         requests.retain(|request| request.starts_with(b"{"));
         let hidden = count.saturating_sub(requests.len()) as u64;
-        self.found.remarks.abbreviated = self.found.remarks.abbreviated.saturating_add(hidden);
+        self.line.found.remarks.abbreviated = self.line.found.remarks.abbreviated.saturating_add(hidden);
         for request in requests.into_iter().take(count) {
             let fields = members(request);
             let field = |name| member(&fields, name).unwrap_or_default();
             let number = |name| whole::<u64>(field(name));
-            let file = match self.processes.file(pid, field("aio_fildes"), time_ns, self.found) {
-                DescriptorFile::File(file) => file,
-                DescriptorFile::NotAFile => {
-                    self.found.skip(SkipReason::NotAFile);
-                    continue;
-                }
-                DescriptorFile::Unknown => {
-                    self.found.skip(SkipReason::UnknownDescriptor);
-                    continue;
-                }
-            };
+            let Some(file) = self.file(field("aio_fildes")) else { continue };
             let offset = number("aio_offset");
             let length = number("aio_nbytes").unwrap_or(0);
             match field("aio_lio_opcode") {
@@ -129,18 +117,18 @@ impl CallContext<'_, '_> {
                 operation @ (b"IOCB_CMD_FSYNC" | b"IOCB_CMD_FDSYNC") => {
                     let action =
                         if operation.ends_with(b"FDSYNC") { IoAction::Datasync } else { IoAction::Sync };
-                    self.processes.io(&file.borrow(), pid, time_ns, None, action, 0, 0, self.found);
+                    self.add_io(&file.borrow(), action, 0, 0);
                 }
                 b"IOCB_CMD_PREADV" | b"IOCB_CMD_PWRITEV" => {
                     let vectors = members(field("aio_buf"));
                     let length = |vector: &&[u8]| member(&members(vector), "iov_len").and_then(whole::<u64>);
                     let total = vectors.iter().filter_map(length).fold(0_u64, u64::saturating_add);
-                    self.found.remarks.shortened += u64::from(vectors.contains(&&b"..."[..]));
+                    self.line.found.remarks.shortened += u64::from(vectors.contains(&&b"..."[..]));
                     let reads = field("aio_lio_opcode") == b"IOCB_CMD_PREADV";
                     let action = if reads { IoAction::Read } else { IoAction::Write };
                     self.record_io(&file, action, offset.or(Some(0)), total);
                 }
-                _ => self.found.skip(SkipReason::NotInLogs),
+                _ => self.skip(SkipReason::NotInLogs),
             }
         }
     }
@@ -148,7 +136,7 @@ impl CallContext<'_, '_> {
     /// A punched hole is a trim; other allocations only change the size.
     pub(super) fn allocate(&mut self) {
         let (mode, offset, len) = (self.argument(1), self.number(2), self.number(3));
-        let (Some(offset), Some(len)) = (offset, len) else { return self.found.skip(SkipReason::NotInLogs) };
+        let (Some(offset), Some(len)) = (offset, len) else { return self.skip(SkipReason::NotInLogs) };
         if has_flag(mode, "FALLOC_FL_PUNCH_HOLE") {
             return self.trim(offset, len);
         }
@@ -157,40 +145,49 @@ impl CallContext<'_, '_> {
         {
             self.processes.files.grow(target, offset.saturating_add(len));
         }
-        self.found.skip(SkipReason::NotInLogs);
+        self.skip(SkipReason::NotInLogs);
+    }
+
+    /// Sets the size of a file, if it is one of the log.
+    pub(super) fn truncate(&mut self, target: Option<u32>) {
+        if let (Some(target), Some(size)) = (target, self.number(1)) {
+            self.processes.files.set_size(target, size);
+        }
+        self.skip(SkipReason::NotInLogs);
     }
 
     /// `ioctl(3, BLKDISCARD, [0, 4096])`.
     pub(super) fn discard(&mut self) {
         if self.argument(1) != b"BLKDISCARD" {
-            return self.found.skip(SkipReason::OtherCall);
+            return self.skip(SkipReason::OtherCall);
         }
         let range: Vec<Option<u64>> = members(self.argument(2)).into_iter().map(whole).collect();
         match range[..] {
             [Some(offset), Some(len)] => self.trim(offset, len),
-            _ => self.found.skip(SkipReason::NotInLogs),
+            _ => self.skip(SkipReason::NotInLogs),
         }
     }
 
-    pub(super) fn trim(&mut self, offset: u64, len: u64) {
+    fn trim(&mut self, offset: u64, len: u64) {
         if len == 0 {
-            return self.found.skip(SkipReason::Empty);
+            return self.skip(SkipReason::Empty);
         }
         if check_range(offset, len).is_err() {
-            return self.found.skip(SkipReason::BeyondFiles);
+            return self.skip(SkipReason::BeyondFiles);
         }
-        if let Some(file) = self.file(0) {
-            let file = file.borrow();
-            self.processes.io(
-                &file,
-                self.pid,
-                self.time_ns,
-                self.took_ns,
-                IoAction::Trim,
-                offset,
-                len,
-                self.found,
-            );
+        if let Some(file) = self.file(self.argument(0)) {
+            self.add_io(&file.borrow(), IoAction::Trim, offset, len);
         }
+    }
+
+    /// Adds an I/O on an open file.
+    fn add_io(&mut self, file: &FileDescription, action: IoAction, offset: u64, len: u64) {
+        let Some(target) = file.target else { return };
+        let LineContext { pid, time_ns, ref mut found } = self.line;
+        found.remarks.direct += u64::from(file.direct);
+        found.remarks.synchronous += u64::from(file.synchronous && action == IoAction::Write);
+        let pid = (pid != UNNUMBERED).then_some(pid);
+        let what = TraceEventKind::Io { action, offset, len };
+        found.events.push(TraceEvent { time_ns, took_ns: self.took_ns, pid, target, what });
     }
 }
