@@ -104,18 +104,17 @@ impl<R: BufRead> TraceReader<R> {
             return Err(TraceError::Magic { magic, number, at });
         }
         let version = magic.to_le_bytes()[0];
-        let record = match version {
-            VERSION_7 => TraceRecord::of_version_7(&bytes, self.order),
-            VERSION_8 => {
-                read += fill(&mut self.source, &mut bytes[LENGTH_7..])?;
-                if read < LENGTH_8 {
-                    self.is_cut = true;
-                    return Ok(None);
-                }
-                TraceRecord::of_version_8(&bytes, self.order)
-            }
+        let length = match version {
+            VERSION_7 => LENGTH_7,
+            VERSION_8 => LENGTH_8,
             _ => return Err(TraceError::Version { version, number, at }),
         };
+        read += fill(&mut self.source, &mut bytes[LENGTH_7..length])?;
+        if read < length {
+            self.is_cut = true;
+            return Ok(None);
+        }
+        let record = TraceRecord::read(version, &bytes, self.order);
         let skipped = skip(&mut self.source, u64::from(record.payload))?;
         self.is_cut |= skipped < u64::from(record.payload);
         self.records = number;

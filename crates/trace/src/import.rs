@@ -233,28 +233,25 @@ impl Conversion<'_> {
         let time_us = time_us.max(self.summary.last_us.unwrap_or(0));
         self.summary.first_us.get_or_insert(time_us);
         self.summary.last_us = Some(time_us);
-        let name = self.names.name(event.target, targets);
-        let is_new = name.is_new;
-        let is_open = std::mem::replace(name.is_open, !is_close);
-        let (offset, len, action) = match event.what {
-            TraceEventKind::Close => {
-                self.log.file(time_us, name.text.as_ref(), FileAction::Close)?;
-                return Ok(0);
-            }
-            TraceEventKind::Io { action, offset, len } => (offset, len, action),
+        let file = self.names.file(event.target, targets);
+        let was_added = std::mem::replace(&mut file.is_added, true);
+        let was_open = std::mem::replace(&mut file.is_open, !is_close);
+        let TraceEventKind::Io { action, offset, len } = event.what else {
+            self.log.file(time_us, &file.name, FileAction::Close)?;
+            return Ok(0);
         };
-        if is_new {
-            self.log.file(time_us, name.text.as_ref(), FileAction::Add)?;
+        if !was_added {
+            self.log.file(time_us, &file.name, FileAction::Add)?;
         }
-        if !is_open {
-            self.log.file(time_us, name.text.as_ref(), FileAction::Open)?;
+        if !was_open {
+            self.log.file(time_us, &file.name, FileAction::Open)?;
         }
-        name.usage.add(action, offset, len);
+        file.usage.add(action, offset, len);
         let mut at = offset;
         let mut rest = len;
         loop {
             let part = rest.min(MAX_IO_BYTES);
-            self.log.io(time_us, name.text.as_ref(), action.word(), at, part)?;
+            self.log.io(time_us, &file.name, action.word(), at, part)?;
             self.summary.count(action, part);
             (at, rest) = (at + part, rest - part);
             if rest == 0 {

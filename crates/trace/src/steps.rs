@@ -76,33 +76,31 @@ impl<R: Read> StepReader<R> {
         }
     }
 
+    fn trace(&self) -> Option<&TraceSteps<BufReader<SourceFromStart<R>>>> {
+        match &self.0 {
+            StepSource::Log(_) => None,
+            StepSource::Trace(trace) => Some(trace),
+        }
+    }
+
     /// Whether it is a block trace, whose entries are records. Those of a log are lines.
     pub fn is_trace(&self) -> bool {
-        matches!(self.0, StepSource::Trace(_))
+        self.trace().is_some()
     }
 
     /// The files of the devices that a block trace has had so far, for a second reading of it.
     pub fn devices(&self) -> HashMap<DeviceNumber, PathBuf> {
-        match &self.0 {
-            StepSource::Log(_) => HashMap::new(),
-            StepSource::Trace(trace) => trace.devices(),
-        }
+        self.trace().map(TraceSteps::devices).unwrap_or_default()
     }
 
     /// Remarks on the replay, at the end of a block trace.
     pub fn notes(&self) -> Vec<String> {
-        match &self.0 {
-            StepSource::Log(_) => Vec::new(),
-            StepSource::Trace(trace) => trace.notes(),
-        }
+        self.trace().map(TraceSteps::notes).unwrap_or_default()
     }
 
     /// Number of changing requests that `--readonly` leaves out, at the end of a block trace.
     pub fn changes_left_out(&self) -> u64 {
-        match &self.0 {
-            StepSource::Log(_) => 0,
-            StepSource::Trace(trace) => trace.changes_left_out(),
-        }
+        self.trace().map_or(0, TraceSteps::changes_left_out)
     }
 
     /// The summary of the whole log, at its end; `None` if the log does nothing.

@@ -175,19 +175,17 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Read for MergedTrace<F, R> {
 
 impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeSource<F, R> {
     fn new(input: MergeInput<F>, reader: TraceReader<R>) -> Self {
-        let (done, latest_ns, previous_ns, backward, begins_ns) = (0, 0, 0, 0, 0);
-        let (has_request, is_cut, next) = (false, false, None);
         MergeSource {
             input,
             reader,
-            done,
-            latest_ns,
-            previous_ns,
-            backward,
-            begins_ns,
-            has_request,
-            is_cut,
-            next,
+            done: 0,
+            latest_ns: 0,
+            previous_ns: 0,
+            backward: 0,
+            begins_ns: 0,
+            has_request: false,
+            is_cut: false,
+            next: None,
         }
     }
 
@@ -199,14 +197,8 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeSource<F, R> {
             {
                 let Some(request) = record.request() else { continue };
                 self.latest_ns = self.latest_ns.max(record.time_ns);
-                let moves_data = match request {
-                    TraceRequest::Read
-                    | TraceRequest::Write
-                    | TraceRequest::FlushAndWrite
-                    | TraceRequest::Discard => record.len > 0,
-                    TraceRequest::Flush | TraceRequest::ZoneManagement => false,
-                };
-                if record.action() == TraceAction::Queue && moves_data {
+                let is_data = !matches!(request, TraceRequest::Flush | TraceRequest::ZoneManagement);
+                if record.action() == TraceAction::Queue && is_data && record.len > 0 {
                     // All iterations have the same order.
                     if self.done == 0 && record.time_ns < self.previous_ns {
                         self.backward += 1;

@@ -172,33 +172,23 @@ impl TraceRecord {
         self.sector.saturating_mul(512)
     }
 
-    pub(super) fn of_version_7(bytes: &[u8], order: ByteOrder) -> Self {
+    /// Reads a record of version 7 or 8.
+    pub(super) fn read(version: u8, bytes: &[u8], order: ByteOrder) -> Self {
+        let (code, pid, rest) = match version {
+            VERSION_7 => (u64::from(order.u32(bytes, 28)), order.u32(bytes, 32), &bytes[36..]),
+            _ => (order.u64(bytes, 32), order.u32(bytes, 28), &bytes[40..]),
+        };
         TraceRecord {
             sequence: order.u32(bytes, 4),
             time_ns: order.u64(bytes, 8),
             sector: order.u64(bytes, 16),
             len: order.u32(bytes, 24),
-            code: u64::from(order.u32(bytes, 28)),
-            pid: order.u32(bytes, 32),
-            device: device(order.u32(bytes, 36)),
-            cpu: order.u32(bytes, 40),
-            error: order.u16(bytes, 44),
-            payload: order.u16(bytes, 46),
-        }
-    }
-
-    pub(super) fn of_version_8(bytes: &[u8], order: ByteOrder) -> Self {
-        TraceRecord {
-            sequence: order.u32(bytes, 4),
-            time_ns: order.u64(bytes, 8),
-            sector: order.u64(bytes, 16),
-            len: order.u32(bytes, 24),
-            pid: order.u32(bytes, 28),
-            code: order.u64(bytes, 32),
-            device: device(order.u32(bytes, 40)),
-            cpu: order.u32(bytes, 44),
-            error: order.u16(bytes, 48),
-            payload: order.u16(bytes, 50),
+            code,
+            pid,
+            device: device(order.u32(rest, 0)),
+            cpu: order.u32(rest, 4),
+            error: order.u16(rest, 8),
+            payload: order.u16(rest, 10),
         }
     }
 

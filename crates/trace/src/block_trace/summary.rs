@@ -91,54 +91,38 @@ impl TraceSummary {
                         let new = RequestInFlight { pid: record.pid, kind, bytes: record.len };
                         // A request that is queued again has lost its completion.
                         if let Some(lost) = flying.insert(key, new) {
-                            summary.forget(&lost);
+                            summary.lose(&lost);
                         }
                     }
                 }
-                TraceAction::Merge => {
-                    if let Some(merged) = flying.remove(&key) {
-                        summary.complete(&merged, None);
-                        summary.kind_of(&merged, |kind| kind.merges += 1);
-                    }
-                }
-                TraceAction::Complete => {
-                    if let Some(done) = flying.remove(&key) {
-                        summary.complete(&done, Some(record.time_ns.saturating_sub(began_ns)));
+                action @ (TraceAction::Merge | TraceAction::Complete) => {
+                    if let Some(ended) = flying.remove(&key)
+                        && let Some(thread) = summary.threads.get_mut(&ended.pid)
+                    {
+                        thread.now = thread.now.saturating_sub(1);
+                        let kind = &mut thread.kinds[ended.kind];
+                        kind.completed_bytes = kind.completed_bytes.saturating_add(u64::from(ended.bytes));
+                        if action == TraceAction::Merge {
+                            kind.merges += 1;
+                        } else {
+                            let since_ns = record.time_ns.saturating_sub(began_ns);
+                            thread.lasts_ns = thread.lasts_ns.max(since_ns.saturating_sub(thread.begins_ns));
+                        }
                     }
                 }
                 TraceAction::Issue | TraceAction::Other => {}
             }
         }
-        for lost in flying.values() {
-            if let Some(thread) = summary.threads.get_mut(&lost.pid) {
-                thread.incomplete = thread.incomplete.saturating_add(1);
-            }
-        }
+        flying.values().for_each(|lost| summary.lose(lost));
         summary.is_cut = trace.is_cut();
         Ok(summary)
     }
 
-    fn complete(&mut self, request: &RequestInFlight, since_ns: Option<u64>) {
-        self.kind_of(request, |kind| {
-            kind.completed_bytes = kind.completed_bytes.saturating_add(u64::from(request.bytes));
-        });
-        if let Some(thread) = self.threads.get_mut(&request.pid) {
-            thread.now = thread.now.saturating_sub(1);
-            let lasts_ns = since_ns.map_or(0, |since_ns| since_ns.saturating_sub(thread.begins_ns));
-            thread.lasts_ns = thread.lasts_ns.max(lasts_ns);
-        }
-    }
-
-    fn forget(&mut self, request: &RequestInFlight) {
+    /// Counts a request whose completion the trace does not have.
+    fn lose(&mut self, request: &RequestInFlight) {
         if let Some(thread) = self.threads.get_mut(&request.pid) {
             thread.now = thread.now.saturating_sub(1);
             thread.incomplete = thread.incomplete.saturating_add(1);
-        }
-    }
-
-    fn kind_of(&mut self, request: &RequestInFlight, change: impl FnOnce(&mut RequestsSummary)) {
-        if let Some(thread) = self.threads.get_mut(&request.pid) {
-            change(&mut thread.kinds[request.kind]);
         }
     }
 }

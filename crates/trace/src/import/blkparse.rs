@@ -53,6 +53,12 @@ struct BlkparseRequest<'a> {
     bytes: u64,
 }
 
+impl<'a> BlkparseRequest<'a> {
+    fn parse(line: &'a [u8], form: Option<&BlkparseForm>) -> Result<Self, LineError> {
+        form.map_or_else(|| usual(line), |form| form.request(line))
+    }
+}
+
 impl Blkparse {
     /// Reads lines in which `event` represents the I/O; without `form` they are those of blkparse without `-f`.
     #[must_use]
@@ -65,10 +71,9 @@ impl Blkparse {
     pub fn choose_event<'a>(lines: impl Iterator<Item = &'a [u8]>, form: Option<&BlkparseForm>) -> u8 {
         let mut seen = [false; EVENTS.len()];
         for line in lines {
-            let request = form.map_or_else(|| usual(line), |form| form.request(line));
-            let at =
-                request.ok().and_then(|request| EVENTS.iter().position(|&event| request.action == [event]));
-            if let Some(at) = at {
+            if let Ok(request) = BlkparseRequest::parse(line, form)
+                && let Some(at) = EVENTS.iter().position(|&event| request.action == [event])
+            {
                 seen[at] = true;
             }
         }
@@ -86,22 +91,14 @@ impl Blkparse {
     /// # Errors
     /// The line is not from blkparse.
     pub fn line(&mut self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
-        let request = match &self.form {
-            None => usual(line),
-            Some(form) => form.request(line),
-        };
-        let request = match request {
+        let request = match BlkparseRequest::parse(line, self.form.as_ref()) {
             Ok(request) => request,
             // With -f, the event before a line of statistics has no form of its own.
             Err(_) if is_statistics(line) => return Ok(()),
             Err(why) => return Err(why),
         };
         self.count(request.action, found);
-        let is_event = match &self.form {
-            Some(form) if !form.has(b'a') => true,
-            _ => request.action == [self.event],
-        };
-        if !is_event {
+        if self.event().is_some() && request.action != [self.event] {
             found.skip(SkipReason::OtherEvent);
             return Ok(());
         }

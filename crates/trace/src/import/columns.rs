@@ -1,20 +1,21 @@
 //! Traces with one I/O per line in fixed fields: the CSV files of published traces, and tables whose first line names the columns, such as
 //! the output of biosnoop.
 
+mod header;
+mod layouts;
+
 use super::event::{LineError, TraceContents, TraceEvent, TraceEventKind};
 use super::fields::{duration_ns, whole, words};
 use super::kind::{RequestKind, check_range};
+pub use header::NO_COLUMN;
+use header::{header, require};
+pub use layouts::{ALIBABA, MSR, SPC, SYSTOR, TENCENT, TraceLayout};
 
 const SECOND: u64 = 1_000_000_000;
 const MILLI: u64 = 1_000_000;
 const MICRO: u64 = 1000;
-/// A tick of Windows file times, in nanoseconds.
-const TICK: u64 = 100;
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
-/// The beginning of the message about a missing column.
-pub const NO_COLUMN: &str = "no column has";
-
 /// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnMeaning {
@@ -44,93 +45,19 @@ pub enum ColumnMeaning {
     Other,
 }
 
-/// The layout of a published trace.
-#[derive(Debug)]
-pub struct TraceLayout {
-    columns: &'static [ColumnMeaning],
-    /// The first line of some of its files.
-    header: &'static str,
-    /// The prefix of names of devices.
-    prefix: &'static str,
+impl ColumnMeaning {
+    fn is_time(&self) -> bool {
+        matches!(self, ColumnMeaning::Begin(_) | ColumnMeaning::End(_))
+    }
 }
 
-/// Microsoft Research, Cambridge: enterprise servers, 2007.
-pub const MSR: TraceLayout = TraceLayout {
-    columns: &[
-        ColumnMeaning::Begin(TICK),
-        ColumnMeaning::Target,
-        ColumnMeaning::Target,
-        ColumnMeaning::Kind,
-        ColumnMeaning::Offset(1),
-        ColumnMeaning::Length(1),
-        ColumnMeaning::Took(TICK),
-    ],
-    header: "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
-    prefix: "",
-};
-
-/// SYSTOR '17: a virtual desktop infrastructure.
-pub const SYSTOR: TraceLayout = TraceLayout {
-    columns: &[
-        ColumnMeaning::Begin(SECOND),
-        ColumnMeaning::Took(SECOND),
-        ColumnMeaning::Kind,
-        ColumnMeaning::Target,
-        ColumnMeaning::Offset(1),
-        ColumnMeaning::Length(1),
-    ],
-    header: "Timestamp,Response,IOType,LUN,Offset,Size",
-    prefix: "lun",
-};
-
-/// Alibaba Cloud block traces, 2020.
-pub const ALIBABA: TraceLayout = TraceLayout {
-    columns: &[
-        ColumnMeaning::Target,
-        ColumnMeaning::Kind,
-        ColumnMeaning::Offset(1),
-        ColumnMeaning::Length(1),
-        ColumnMeaning::Begin(MICRO),
-    ],
-    header: "device_id,opcode,offset,length,timestamp",
-    prefix: "device",
-};
-
-/// Tencent cloud block storage, 2018.
-pub const TENCENT: TraceLayout = TraceLayout {
-    columns: &[
-        ColumnMeaning::Begin(SECOND),
-        ColumnMeaning::Offset(SECTOR),
-        ColumnMeaning::Length(SECTOR),
-        ColumnMeaning::KindNumber,
-        ColumnMeaning::Target,
-    ],
-    header: "Timestamp,Offset,Size,IOType,VolumeID",
-    prefix: "volume",
-};
-
-/// The format of the Storage Performance Council: the OLTP and search traces of the University of Massachusetts.
-pub const SPC: TraceLayout = TraceLayout {
-    columns: &[
-        ColumnMeaning::Target,
-        ColumnMeaning::Offset(SECTOR),
-        ColumnMeaning::Length(1),
-        ColumnMeaning::Kind,
-        ColumnMeaning::Begin(SECOND),
-    ],
-    header: "ASU,LBA,Size,Opcode,Timestamp",
-    prefix: "asu",
-};
-
 /// Reads lines of a layout, or of a table whose first line names the columns.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ColumnParser {
+    /// `None` for a table.
+    layout: Option<&'static TraceLayout>,
     columns: Vec<ColumnMeaning>,
-    header: &'static str,
-    prefix: &'static str,
     by_commas: bool,
-    /// Whether the first line names the columns.
-    named: bool,
     /// Whether the unit of times is unknown, until a row shows it.
     lacks_unit: bool,
 }
@@ -139,28 +66,14 @@ impl ColumnParser {
     /// Reads a published trace.
     #[must_use]
     pub fn of(layout: &'static TraceLayout) -> Self {
-        let TraceLayout { columns, header, prefix } = layout;
-        ColumnParser {
-            columns: columns.to_vec(),
-            header,
-            prefix,
-            by_commas: true,
-            named: false,
-            lacks_unit: false,
-        }
+        let columns = layout.columns.to_vec();
+        ColumnParser { layout: Some(layout), columns, by_commas: true, lacks_unit: false }
     }
 
     /// Reads a table with column names in the first line.
     #[must_use]
     pub fn named() -> Self {
-        ColumnParser {
-            columns: Vec::new(),
-            header: "",
-            prefix: "",
-            by_commas: false,
-            named: true,
-            lacks_unit: false,
-        }
+        ColumnParser::default()
     }
 
     /// Reads a line.
@@ -168,7 +81,11 @@ impl ColumnParser {
     /// # Errors
     /// The line does not have this format.
     pub fn line(&mut self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
-        if self.named {
+        if let Some(layout) = self.layout {
+            if line.eq_ignore_ascii_case(layout.header.as_bytes()) {
+                return Ok(());
+            }
+        } else {
             let by_commas = line.contains(&b',');
             if let Some((columns, has_unit)) = header(line, by_commas) {
                 require(&columns)?;
@@ -183,8 +100,6 @@ impl ColumnParser {
                     _ => Err("it comes before the line with the names of the columns".into()),
                 };
             }
-        } else if line.eq_ignore_ascii_case(self.header.as_bytes()) {
-            return Ok(());
         }
         if self.lacks_unit {
             self.assume_unit(line, found);
@@ -194,13 +109,8 @@ impl ColumnParser {
 
     /// Derives the unit of times from their size in the first row: seconds, unless they would be thousands of years.
     fn assume_unit(&mut self, line: &[u8], found: &mut TraceContents) {
-        let is_time =
-            |column: &ColumnMeaning| matches!(column, ColumnMeaning::Begin(_) | ColumnMeaning::End(_));
-        let Some(at) = self.columns.iter().position(is_time) else { return };
-        let field = match self.by_commas {
-            true => line.split(|&byte| byte == b',').nth(at).map(<[u8]>::trim_ascii),
-            false => words(line).nth(at),
-        };
+        let Some(at) = self.columns.iter().position(ColumnMeaning::is_time) else { return };
+        let field = if self.by_commas { comma_separated(line).nth(at) } else { words(line).nth(at) };
         let Some(seconds) = field.and_then(|field| duration_ns(field, 1)) else { return };
         let (unit, name) = match seconds {
             0..100_000_000_000 => (SECOND, "seconds"),
@@ -219,10 +129,9 @@ impl ColumnParser {
     fn io(&self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
         let mut row = TraceRow::default();
         if self.by_commas {
-            let mut fields = line.split(|&byte| byte == b',');
+            let mut fields = comma_separated(line);
             for &column in &self.columns {
-                let field = fields.next().ok_or_else(|| self.wrong_number())?;
-                row.fill(column, field.trim_ascii())?;
+                row.fill(column, fields.next().ok_or_else(|| self.wrong_number())?)?;
             }
             if fields.next().is_some() {
                 return Err(self.wrong_number());
@@ -243,7 +152,7 @@ impl ColumnParser {
                 }
             }
         }
-        row.finish(self.prefix, found)
+        row.finish(self.layout.map_or("", |layout| layout.prefix), found)
     }
 
     fn wrong_number(&self) -> LineError {
@@ -332,84 +241,12 @@ impl<'a> TraceRow<'a> {
     }
 }
 
+fn comma_separated(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
+}
+
 fn no(what: &str, field: &[u8]) -> LineError {
     format!("`{}` is no {what}", String::from_utf8_lossy(&field[..field.len().min(40)])).into()
-}
-
-/// Parses the line of column names, and returns whether it names the unit of times; `None` if it is not such a line.
-fn header(line: &[u8], by_commas: bool) -> Option<(Vec<ColumnMeaning>, bool)> {
-    let names: Vec<&[u8]> = if by_commas {
-        line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect()
-    } else {
-        words(line).collect()
-    };
-    // Rows contain numbers; column names contain none except in units.
-    let is_name = |name: &&[u8]| name.first().is_some_and(|byte| byte.is_ascii_alphabetic());
-    if names.len() < 3 || !names.iter().all(is_name) {
-        return None;
-    }
-    let has_latency = names.iter().any(|name| matches!(column(name, false), ColumnMeaning::Took(_)));
-    let columns: Vec<ColumnMeaning> = names.iter().map(|name| column(name, has_latency)).collect();
-    let time = columns
-        .iter()
-        .position(|column| matches!(column, ColumnMeaning::Begin(_) | ColumnMeaning::End(_)))?;
-    let (_, unit) = name_and_unit(&String::from_utf8_lossy(names[time]).to_ascii_lowercase());
-    Some((columns, unit.is_some()))
-}
-
-/// The name of a column without its unit, and the unit in nanoseconds.
-fn name_and_unit(text: &str) -> (&str, Option<u64>) {
-    let (word, unit) = match text.split_once('(') {
-        Some((word, unit)) => (word, unit.trim_end_matches(')')),
-        None => match text.rsplit_once('_') {
-            Some((word, unit @ ("s" | "ms" | "us" | "ns"))) => (word, unit),
-            _ => (text, ""),
-        },
-    };
-    let unit = match unit {
-        "s" => Some(SECOND),
-        "ms" => Some(MILLI),
-        "us" => Some(MICRO),
-        "ns" => Some(1),
-        _ => None,
-    };
-    (word, unit)
-}
-
-/// The meaning of a column by its name. The time of an I/O with a latency is that of its end, as in biosnoop.
-fn column(name: &[u8], has_latency: bool) -> ColumnMeaning {
-    let text = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let (word, unit) = name_and_unit(&text);
-    let unit_or = |default| unit.unwrap_or(default);
-    match word {
-        "time" | "timestamp" | "ts" | "end" if has_latency => ColumnMeaning::End(unit_or(SECOND)),
-        "time" | "timestamp" | "ts" | "start" | "begin" => ColumnMeaning::Begin(unit_or(SECOND)),
-        "lat" | "latency" | "response" | "responsetime" | "duration" => ColumnMeaning::Took(unit_or(MILLI)),
-        "que" | "queued" => ColumnMeaning::Queued(unit_or(MILLI)),
-        "t" | "type" | "op" | "opcode" | "rw" | "rwbs" | "iotype" => ColumnMeaning::Kind,
-        "sector" | "lba" => ColumnMeaning::Offset(SECTOR),
-        "offset" => ColumnMeaning::Offset(1),
-        "bytes" | "size" | "length" | "len" => ColumnMeaning::Length(1),
-        "sectors" | "nr_sector" | "nr_sectors" => ColumnMeaning::Length(SECTOR),
-        "disk" | "dev" | "device" | "lun" | "volume" | "file" => ColumnMeaning::Target,
-        "pid" => ColumnMeaning::Pid,
-        "comm" | "command" | "process" => ColumnMeaning::Command,
-        _ => ColumnMeaning::Other,
-    }
-}
-
-/// Refuses tables that lack a column that an I/O log needs.
-fn require(columns: &[ColumnMeaning]) -> Result<(), LineError> {
-    let has = |wanted: fn(&ColumnMeaning) -> bool| columns.iter().any(wanted);
-    let missing = [
-        (has(|column| matches!(column, ColumnMeaning::Kind)), "the kind of I/O (T, TYPE, RWBS)"),
-        (has(|column| matches!(column, ColumnMeaning::Offset(_))), "where it begins (SECTOR, OFFSET)"),
-        (has(|column| matches!(column, ColumnMeaning::Length(_))), "its length (BYTES, SECTORS)"),
-    ];
-    match missing.iter().find(|(has, _)| !has) {
-        None => Ok(()),
-        Some((_, what)) => Err(format!("{NO_COLUMN} {what}").into()),
-    }
 }
 
 #[cfg(test)]

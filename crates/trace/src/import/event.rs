@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::IoAction;
 
 /// An event of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TraceEvent {
     /// Start time, in nanoseconds since an origin that all events of the trace share.
     pub time_ns: u64,
@@ -21,7 +21,7 @@ pub struct TraceEvent {
 }
 
 /// The kinds of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TraceEventKind {
     /// An I/O.
     Io {

@@ -39,29 +39,22 @@ pub struct LogNames<'a> {
     numbers: HashMap<Vec<u8>, u64>,
 }
 
+/// A file of a log.
 #[derive(Debug)]
-struct NamedFile {
+pub struct NamedFile {
     target: u32,
-    name: OsString,
+    /// The name in the log.
+    pub name: OsString,
     /// Whether the name was not given by the user.
     is_chosen: bool,
     /// Whether the name differs from the trace only because a log cannot contain it.
     substituted: bool,
-    is_open: bool,
-    is_added: bool,
-    usage: FileUse,
-}
-
-/// A file in the log.
-pub struct FileInLog<'a> {
-    /// The name.
-    pub text: &'a OsStr,
-    /// Whether this is the first call.
-    pub is_new: bool,
     /// Whether the log has the file open.
-    pub is_open: &'a mut bool,
+    pub is_open: bool,
+    /// Whether the log has introduced the file.
+    pub is_added: bool,
     /// The I/Os so far.
-    pub usage: &'a mut FileUse,
+    pub usage: FileUse,
 }
 
 impl<'a> LogNames<'a> {
@@ -72,22 +65,14 @@ impl<'a> LogNames<'a> {
     }
 
     /// The file of a target of the trace.
-    pub fn name(&mut self, target: u32, targets: &Targets) -> FileInLog<'_> {
+    pub fn file(&mut self, target: u32, targets: &Targets) -> &mut NamedFile {
         let at = target as usize;
         if at >= self.of_target.len() {
             self.of_target.resize(at + 1, None);
         }
-        let index = match self.of_target[at] {
-            Some(index) => index,
-            None => {
-                let index = self.add(target, targets.name(target));
-                self.of_target[at] = Some(index);
-                index
-            }
-        };
-        let file = &mut self.files[index];
-        let is_new = !std::mem::replace(&mut file.is_added, true);
-        FileInLog { text: &file.name, is_new, is_open: &mut file.is_open, usage: &mut file.usage }
+        let index = self.of_target[at].unwrap_or_else(|| self.add(target, targets.name(target)));
+        self.of_target[at] = Some(index);
+        &mut self.files[index]
     }
 
     /// Whether the file of a target is open in the log.
@@ -222,7 +207,7 @@ mod tests {
         let mut names = LogNames::new(naming);
         for original in originals {
             let number = targets.number(original.as_bytes());
-            names.name(number, &targets);
+            names.file(number, &targets);
         }
         let files = names.files(&targets).into_iter();
         files.map(|file| (file.in_log.into_string().unwrap(), file.substituted)).collect()
@@ -298,7 +283,7 @@ mod tests {
         let (mut targets, mut names) = (Targets::default(), LogNames::new(&naming));
         let mut number = |names: &mut LogNames<'_>, original: &str| {
             let target = targets.number(original.as_bytes());
-            names.name(target, &targets).text.to_owned()
+            names.file(target, &targets).name.clone()
         };
         // Each of them becomes a_b_a_b…
         for at in 0..1 << 12_u32 {

@@ -17,37 +17,12 @@ pub struct SortWindow {
     late: u64,
 }
 
-/// An event, ordered by time and then by arrival.
-#[derive(Debug)]
+/// An event, ordered by time and then by arrival; no two have arrived together.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct WindowEntry {
+    time_ns: u64,
     arrived: u64,
     event: TraceEvent,
-}
-
-impl WindowEntry {
-    fn key(&self) -> (u64, u64) {
-        (self.event.time_ns, self.arrived)
-    }
-}
-
-impl PartialEq for WindowEntry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for WindowEntry {}
-
-impl PartialOrd for WindowEntry {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for WindowEntry {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// Most I/Os whose ends are tracked to find the number in flight. No job has a larger queue.
@@ -61,7 +36,7 @@ impl SortWindow {
 
     /// Adds an event, and returns the earliest one if the window is full.
     pub fn push(&mut self, event: TraceEvent) -> Option<TraceEvent> {
-        self.waiting.push(Reverse(WindowEntry { arrived: self.arrived, event }));
+        self.waiting.push(Reverse(WindowEntry { time_ns: event.time_ns, arrived: self.arrived, event }));
         self.arrived += 1;
         if self.waiting.len() > self.window { self.pop() } else { None }
     }

@@ -42,7 +42,7 @@ pub enum LogAction {
 }
 
 /// The kinds of I/O in a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IoAction {
     /// `read`
     Read,
