@@ -213,8 +213,8 @@ pub struct ReplayStep {
 const _: () = assert!(size_of::<ReplayStep>() == 24);
 
 impl ReplayStep {
-    /// Bits of the number of a file in [`target`](Self::target).
-    pub const FILE_BITS: u32 = 28;
+    /// Bits of the number of a file.
+    const FILE_BITS: u32 = 28;
     /// Files that a log may have.
     pub const MAX_FILES: u32 = 1 << Self::FILE_BITS;
     /// Bits of the length, in bytes, of an I/O.
@@ -252,13 +252,6 @@ impl ReplayStep {
     #[must_use]
     pub fn action(&self) -> ReplayAction {
         ReplayAction::ALL[(self.target >> Self::FILE_BITS) as usize]
-    }
-
-    /// The number of the file, with that of the action above it.
-    #[inline]
-    #[must_use]
-    pub fn target(&self) -> u32 {
-        self.target
     }
 
     /// Index of the file.

@@ -117,12 +117,6 @@ impl Budget {
         self.ios = in_flight;
     }
 
-    /// Whether the I/Os of `number_ios` have all been issued.
-    #[must_use]
-    pub fn ios_exhausted(&self) -> bool {
-        self.ios >= self.io_limit
-    }
-
     /// Decides, after a pass that ended without error and before `runtime`, whether another one follows, and starts its count.
     ///
     /// `completed` are the bytes the job transferred so far in all directions, trims included; `files_finished` says that the
@@ -145,7 +139,7 @@ impl Budget {
         }
         let missing = self.length.saturating_sub(completed);
         let goes_over_again = !files_finished || self.has_io_size;
-        missing > 0 && missing >= self.largest_block && goes_over_again && !self.ios_exhausted()
+        missing > 0 && missing >= self.largest_block && goes_over_again && self.ios < self.io_limit
     }
 }
 

@@ -20,7 +20,7 @@ use crate::random_offsets::{BlockGrid, BlockSource, RandomOffsets, RestartSeeds}
 use crate::replay::ReplayPath;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Sequential;
-use crate::step::{Io, Region, Step, WorkloadError};
+use crate::step::{Region, Step, WorkloadError};
 use crate::sync::Syncs;
 use crate::visit_order::walk;
 use crate::zoned_distribution::ZonedChoice;
@@ -58,7 +58,7 @@ pub(crate) enum CalledPath {
 /// copied. Read from here, it is in registers like theirs.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneralPath {
-    general: GeneralChoices,
+    pub(crate) general: GeneralChoices,
     step: Step,
 }
 
@@ -75,9 +75,9 @@ impl CalledPath {
                 path.advance();
                 path.step
             }
-            CalledPath::General(placed) => {
-                placed.advance(pace);
-                placed.step
+            CalledPath::General(path) => {
+                path.advance(pace);
+                path.step
             }
         }
     }
@@ -87,38 +87,16 @@ impl CalledPath {
             CalledPath::VariedRandom(path) => path.begin_pass(),
             CalledPath::Replay(path) => path.begin_pass(),
             CalledPath::Events(_) => {}
-            CalledPath::General(placed) => placed.general.begin_pass(),
-        }
-    }
-
-    /// Notes that everything written so far was synced. The fast paths do not sync.
-    pub(crate) fn synced(&mut self) {
-        if let CalledPath::General(placed) = self {
-            placed.general.synced();
-        }
-    }
-
-    /// Replaces the last I/O, `chosen`, by `done`; a sequential walk continues at `next`. Only in zones, where jobs take the general path.
-    pub(crate) fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
-        if let CalledPath::General(placed) = self {
-            placed.general.moved(chosen, done, next);
-        }
-    }
-
-    /// Drops the last I/O, which cannot be done. Returns the step that follows from that, if there is one.
-    pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
-        match self {
-            CalledPath::General(placed) => placed.general.give_up(chosen),
-            CalledPath::VariedRandom(_) | CalledPath::Replay(_) | CalledPath::Events(_) => None,
+            CalledPath::General(path) => path.general.begin_pass(),
         }
     }
 
     pub(crate) fn end_ramp(&mut self) {
         match self {
-            CalledPath::VariedRandom(path) => path.end_ramp(),
+            CalledPath::VariedRandom(path) => path.choice.end_ramp(),
             CalledPath::Replay(_) => {}
             CalledPath::Events(path) => path.end_ramp(),
-            CalledPath::General(placed) => placed.general.end_ramp(),
+            CalledPath::General(path) => path.general.end_ramp(),
         }
     }
 }
@@ -136,13 +114,11 @@ impl CodePath {
         Some(match self {
             CodePath::Sequential(path) => CodePath::Sequential(path.clone()),
             CodePath::Random(path) => CodePath::Random(path.clone()),
-            CodePath::Called(CalledPath::VariedRandom(path)) => {
-                CodePath::Called(CalledPath::VariedRandom(path.clone()))
-            }
-            CodePath::Called(CalledPath::General(path)) => {
-                CodePath::Called(CalledPath::General(path.clone()))
-            }
-            CodePath::Called(CalledPath::Replay(_) | CalledPath::Events(_)) => return None,
+            CodePath::Called(called) => CodePath::Called(match called {
+                CalledPath::VariedRandom(path) => CalledPath::VariedRandom(path.clone()),
+                CalledPath::General(path) => CalledPath::General(path.clone()),
+                CalledPath::Replay(_) | CalledPath::Events(_) => return None,
+            }),
         })
     }
 
@@ -199,7 +175,7 @@ impl CodePath {
         };
         let offsets = offsets(spec, region, direction, end, source, &seeds);
         if plain {
-            return Ok(CodePath::Random(RandomPath::new(offsets, direction, min)));
+            return Ok(CodePath::Random(RandomPath { offsets, direction, len: min }));
         }
         let path = VariedRandomPath::new(region, offsets, DirectionAndLength::new(spec, &seeds), min);
         Ok(CodePath::Called(CalledPath::VariedRandom(Box::new(path))))

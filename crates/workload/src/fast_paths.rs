@@ -3,7 +3,6 @@
 use ferrio_job::Direction;
 
 use crate::direction_and_length::DirectionAndLength;
-use crate::random_map::FetchWords;
 use crate::random_offsets::RandomOffsets;
 use crate::sequential::WrapRules;
 use crate::step::{Io, PackedStep, Region, Step};
@@ -16,7 +15,7 @@ pub(crate) struct SequentialPath {
     /// No I/O starts at or after this offset.
     limit: u64,
     len: u64,
-    direction: Direction,
+    pub(crate) direction: Direction,
     begin: u64,
     region_end: u64,
     wraps: WrapRules,
@@ -49,11 +48,6 @@ impl SequentialPath {
         Step::Io(Io { direction: self.direction, file: 0, offset, len: self.len })
     }
 
-    #[inline]
-    pub(crate) fn direction(&self) -> Direction {
-        self.direction
-    }
-
     /// Returns to the start of the region.
     pub(crate) fn begin_pass(&mut self) {
         self.cursor = self.begin;
@@ -74,17 +68,12 @@ impl SequentialPath {
 /// Random blocks of one size in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomPath {
-    offsets: RandomOffsets,
-    len: u64,
-    direction: Direction,
+    pub(crate) offsets: RandomOffsets,
+    pub(crate) len: u64,
+    pub(crate) direction: Direction,
 }
 
 impl RandomPath {
-    /// Blocks of `len` bytes.
-    pub(crate) fn new(offsets: RandomOffsets, direction: Direction, len: u64) -> Self {
-        RandomPath { offsets, len, direction }
-    }
-
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Step {
         match self.offsets.take() {
@@ -92,28 +81,13 @@ impl RandomPath {
             None => Step::PassEnd,
         }
     }
-
-    #[inline]
-    pub(crate) fn direction(&self) -> Direction {
-        self.direction
-    }
-
-    /// See [`RandomOffsets::fetch_with`].
-    pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
-        self.offsets.fetch_with(fetch);
-    }
-
-    /// Restarts if the job repeats.
-    pub(crate) fn begin_pass(&mut self) {
-        self.offsets.begin_pass();
-    }
 }
 
 /// Random blocks of several sizes or directions.
 #[derive(Clone, Debug)]
 pub(crate) struct VariedRandomPath {
-    offsets: RandomOffsets,
-    choice: DirectionAndLength,
+    pub(crate) offsets: RandomOffsets,
+    pub(crate) choice: DirectionAndLength,
     /// Offset relative to the region, per direction, below which the largest length fits.
     plain: [u64; 3],
     size: u64,
@@ -132,12 +106,12 @@ impl VariedRandomPath {
 
     #[inline(never)]
     pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> PackedStep {
-        if self.offsets.finished() {
+        if self.offsets.finished {
             return PackedStep::PASS_END;
         }
         let direction = self.choice.direction(pace);
         let Some((offset, len)) = self.place(direction as usize) else {
-            self.offsets.finish();
+            self.offsets.finished = true;
             return PackedStep::PASS_END;
         };
         self.choice.issued(direction);
@@ -150,21 +124,11 @@ impl VariedRandomPath {
         self.choice.begin_pass();
     }
 
-    /// See [`RandomOffsets::fetch_with`].
-    pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
-        self.offsets.fetch_with(fetch);
-    }
-
-    /// Ends the ramp: the counts of issued I/Os restart.
-    pub(crate) fn end_ramp(&mut self) {
-        self.choice.end_ramp();
-    }
-
     /// Offset and length; `None` when the file is finished.
     #[inline(always)]
     fn place(&mut self, d: usize) -> Option<(u64, u64)> {
         let (block, relative) = self.offsets.find()?;
-        let offset = self.offsets.base() + relative;
+        let offset = self.offsets.grid.base + relative;
         let lengths = &mut self.choice.lengths.0[d];
         let length = if relative < self.plain[d] {
             lengths.next_fitting()

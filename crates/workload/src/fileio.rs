@@ -141,11 +141,6 @@ impl SharedFileio {
         }
     }
 
-    /// The sync of the load.
-    fn sync_kind(&self) -> SyncKind {
-        if self.load.sync_data_only { SyncKind::Fdatasync } else { SyncKind::Fsync }
-    }
-
     /// The action of the next event, in the order of all threads.
     fn choose(&self) -> FileioAction {
         // The number is that of an option with 31 bits.
@@ -247,16 +242,10 @@ impl FileioPath {
     pub(crate) fn next(&mut self, shared: &SharedFileio, over: impl Fn() -> bool) -> Step {
         match self.rest {
             EventRest::Event => match shared.choose() {
-                FileioAction::Sync(file) => {
-                    self.rest = EventRest::End;
-                    Step::Sync { file, kind: shared.sync_kind() }
-                }
+                FileioAction::Sync(file) => self.sync(shared, file),
                 FileioAction::Request(direction) => self.request(shared, direction, over),
             },
-            EventRest::Sync(file) => {
-                self.rest = EventRest::End;
-                Step::Sync { file, kind: shared.sync_kind() }
-            }
+            EventRest::Sync(file) => self.sync(shared, file),
             EventRest::End => {
                 self.rest = EventRest::Event;
                 if shared.load.extra_draw {
@@ -265,6 +254,12 @@ impl FileioPath {
                 Step::EventEnd
             }
         }
+    }
+
+    fn sync(&mut self, shared: &SharedFileio, file: u32) -> Step {
+        self.rest = EventRest::End;
+        let kind = if shared.load.sync_data_only { SyncKind::Fdatasync } else { SyncKind::Fsync };
+        Step::Sync { file, kind }
     }
 
     fn request(&mut self, shared: &SharedFileio, direction: Direction, over: impl Fn() -> bool) -> Step {

@@ -92,18 +92,9 @@ impl Lfsr {
 
     #[inline(never)]
     fn find(&mut self) {
-        let wanted = self.left.min(BATCH as u64);
-        self.left -= wanted;
-        (self.at, self.end) = (0, wanted as usize);
-        if wanted > 0 && std::mem::take(&mut self.fresh) {
-            self.step();
-        }
-        let mut count = 0;
-        while count < self.end {
-            self.step();
-            self.found[count % BATCH] = self.value;
-            count += usize::from(self.value < self.blocks);
-        }
+        let mut found = std::mem::take(&mut self.found);
+        (self.at, self.end) = (0, self.fill(&mut found));
+        self.found = found;
     }
 
     #[inline]

@@ -2,17 +2,13 @@
 
 use ferrio_job::{Distribution, JobSpec, RandomOrder, RwPostfix};
 
-use crate::offset_space::offset_stream;
-use crate::random::Stream;
-use crate::seeds::{OFFSET, SEEDS, restarts_each_pass, thread_seeds};
+use crate::offset_space::generator_of_offsets;
+use crate::pass_stream::PassStream;
+use crate::seeds::{OFFSET, SEEDS, thread_seeds};
 
 /// The draws of a job. The workload makes its own in batches; these are the same.
 #[derive(Clone, Debug)]
-pub struct OffsetDraws {
-    stream: Stream,
-    /// The stream at the start of each pass, if passes repeat.
-    first: Option<Stream>,
-}
+pub struct OffsetDraws(PassStream);
 
 impl OffsetDraws {
     /// The draws of a job that makes one for each of its I/Os; `None` for other jobs.
@@ -23,27 +19,25 @@ impl OffsetDraws {
             && spec.random_order == RandomOrder::Drawn
             && spec.distribution == Distribution::Uniform
             && spec.percentage_random.0.iter().all(|&percent| percent == 100);
-        let stream = offset_stream(spec, thread_seeds(spec, entropy)[OFFSET]);
-        let first = restarts_each_pass(spec).then(|| stream.clone());
-        draws_each.then_some(OffsetDraws { stream, first })
+        let seed = thread_seeds(spec, entropy)[OFFSET];
+        draws_each.then(|| OffsetDraws(PassStream::new(spec, generator_of_offsets(spec), seed)))
     }
 
     /// Begins a pass over the files.
     pub fn begin_pass(&mut self) {
-        if let Some(first) = &self.first {
-            self.stream = first.clone();
-        }
+        self.0.begin_pass();
     }
 
     /// The next draw.
     pub fn draw(&mut self) -> u64 {
-        self.stream.draw()
+        self.0.stream.draw()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::offset_space::offset_stream;
     use crate::tests::support::job;
     use ferrio_job::ReadWrite;
 

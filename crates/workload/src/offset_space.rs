@@ -41,9 +41,14 @@ pub(crate) fn has_map(spec: &JobSpec) -> bool {
     spec.rw.is_random() && spec.random_map && Direction::ALL.into_iter().all(aligned)
 }
 
+/// The generator of random offsets.
+pub(crate) fn generator_of_offsets(spec: &JobSpec) -> Generator {
+    if spec.wide_offsets { Generator::Tausworthe64 } else { spec.generator }
+}
+
 /// The stream of random offsets.
 pub(crate) fn offset_stream(spec: &JobSpec, seed: u64) -> Stream {
-    Stream::new(if spec.wide_offsets { Generator::Tausworthe64 } else { spec.generator }, seed)
+    Stream::new(generator_of_offsets(spec), seed)
 }
 
 /// The skewed choices of a file among its smallest I/Os, including a last one that does not fit. `None` for a file without any.

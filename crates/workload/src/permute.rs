@@ -8,8 +8,7 @@
 #[cfg(test)]
 mod tests;
 
-/// Difference of the keys of two rounds.
-const NEXT_KEY: u64 = 0x9E37_79B9_7F4A_7C15;
+use crate::scramble::{GOLDEN_GAMMA as NEXT_KEY, scramble};
 
 /// The blocks of a file, each once and then again in another order on demand.
 #[derive(Clone, Debug)]
@@ -123,12 +122,4 @@ fn hash(number: u32, key: u64) -> u32 {
     let mut mixed = key.wrapping_add(u64::from(number)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^= mixed >> 29;
     (mixed.wrapping_mul(0x94D0_49BB_1331_11EB) >> 32) as u32
-}
-
-/// The mixing step of splitmix64: neighbouring numbers become unrelated.
-fn scramble(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(NEXT_KEY);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }

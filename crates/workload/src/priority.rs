@@ -2,18 +2,17 @@
 
 use ferrio_job::{Direction, JobSpec, PerDirection, PriorityShare};
 
-use crate::random::{Generator, Scale, Stream};
-use crate::seeds::{self, SEEDS, restarts_each_pass, thread_seeds};
+use crate::pass_stream::PassStream;
+use crate::random::{Generator, Scale};
+use crate::seeds::{self, SEEDS, thread_seeds};
 
 /// Draws the priorities of a job's I/Os.
 #[derive(Clone, Debug)]
 pub struct PriorityChoice {
     own: u16,
     shares: PerDirection<Vec<PriorityShare>>,
-    stream: Stream,
+    draws: PassStream,
     percent: Scale,
-    /// The seed of each pass; `None` for a stream that continues.
-    restart: Option<u64>,
 }
 
 impl PriorityChoice {
@@ -25,13 +24,12 @@ impl PriorityChoice {
         }
         let seed = thread_seeds(spec, entropy)[seeds::PRIORITY];
         // 32 bits wide whatever `random_generator`.
-        let stream = Stream::new(Generator::Tausworthe32, seed);
+        let draws = PassStream::new(spec, Generator::Tausworthe32, seed);
         Some(PriorityChoice {
             own: spec.priorities.own_bits(),
             shares: spec.priorities.shares.clone(),
-            percent: stream.scale(100),
-            stream,
-            restart: restarts_each_pass(spec).then_some(seed),
+            percent: draws.stream.scale(100),
+            draws,
         })
     }
 
@@ -42,7 +40,7 @@ impl PriorityChoice {
         if shares.peek().is_none() {
             return self.own;
         }
-        let mut number = self.stream.below(self.percent);
+        let mut number = self.draws.stream.below(self.percent);
         for share in shares {
             match number.checked_sub(share.percent.into()) {
                 None => return share.priority.bits(),
@@ -54,9 +52,7 @@ impl PriorityChoice {
 
     /// Begins another pass, like [`crate::Workload::begin_pass`].
     pub fn begin_pass(&mut self) {
-        if let Some(seed) = self.restart {
-            self.stream.reseed(seed);
-        }
+        self.draws.begin_pass();
     }
 }
 

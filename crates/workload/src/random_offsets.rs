@@ -17,8 +17,9 @@ const NONE: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct RandomOffsets {
     prefetch: Prefetch,
-    grid: BlockGrid,
-    finished: bool,
+    pub(crate) grid: BlockGrid,
+    /// Whether no block of this pass is left.
+    pub(crate) finished: bool,
     /// `time_based`: whether all blocks are used again when none is left, instead of ending the pass.
     recycle: bool,
     map: Option<RandomMap>,
@@ -144,24 +145,6 @@ impl RandomOffsets {
         let wanted = count.min(map.bits() - block);
         let got = map.claim(block, wanted);
         if got < wanted { got } else { count }
-    }
-
-    /// Start of the region in bytes.
-    #[inline(always)]
-    pub(crate) fn base(&self) -> u64 {
-        self.grid.base
-    }
-
-    /// Whether no block of this pass is left.
-    #[inline(always)]
-    pub(crate) fn finished(&self) -> bool {
-        self.finished
-    }
-
-    /// Ends the pass.
-    #[cold]
-    pub(crate) fn finish(&mut self) {
-        self.finished = true;
     }
 
     /// Begins a pass: all blocks are free, and streams that repeat restart.

@@ -19,54 +19,6 @@ pub(crate) struct ReplayPath {
     pub(crate) step: Step,
 }
 
-/// The current step.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DueStep {
-    /// The offset of an I/O, or the time of a wait.
-    offset: u64,
-    len: u64,
-    /// The number of the file, with the kind above it.
-    target: u32,
-}
-
-// The kinds of steps: those of a log, and these.
-const AWAIT_REPLAY_TIME: u32 = 8;
-const AWAIT_LOG: u32 = 9;
-const PASS_END: u32 = 10;
-
-impl DueStep {
-    fn new(kind: u32, offset: u64) -> Self {
-        DueStep { offset, len: 0, target: kind << ReplayStep::FILE_BITS }
-    }
-
-    #[inline(always)]
-    pub(crate) fn step(self) -> Step {
-        const OPEN: u32 = ReplayAction::Open as u32;
-        const CLOSE: u32 = ReplayAction::Close as u32;
-        const READ: u32 = ReplayAction::Read as u32;
-        const WRITE: u32 = ReplayAction::Write as u32;
-        const TRIM: u32 = ReplayAction::Trim as u32;
-        const SYNC: u32 = ReplayAction::Sync as u32;
-        const DATASYNC: u32 = ReplayAction::Datasync as u32;
-        const WAIT: u32 = ReplayAction::Wait as u32;
-        let file = self.target & (ReplayStep::MAX_FILES - 1);
-        let io = |direction| Step::Io(Io { direction, file, offset: self.offset, len: self.len });
-        match self.target >> ReplayStep::FILE_BITS {
-            READ => io(Direction::Read),
-            WRITE => io(Direction::Write),
-            TRIM => io(Direction::Trim),
-            OPEN => Step::Open { file },
-            CLOSE => Step::Close { file },
-            SYNC => Step::Sync { file, kind: SyncKind::Fsync },
-            DATASYNC => Step::Sync { file, kind: SyncKind::Fdatasync },
-            WAIT => Step::AwaitProgramTime { ms: self.offset },
-            AWAIT_REPLAY_TIME => Step::AwaitReplayTime { us: self.offset },
-            AWAIT_LOG => Step::AwaitLog,
-            _ => Step::PassEnd,
-        }
-    }
-}
-
 /// The source of the steps.
 #[derive(Debug)]
 enum ReplaySource {
@@ -107,36 +59,48 @@ impl ReplayPath {
     /// Finds the next step. `pace` is called before each I/O; its answer has no effect.
     #[inline(never)]
     pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.next(pace).step();
+        self.step = self.next(pace);
     }
 
-    fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> DueStep {
+    fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         let steps = match &self.source {
             ReplaySource::Loaded(log) => match &log.steps {
                 ReplaySteps::Loaded(steps) => steps,
-                ReplaySteps::Chunked(_) => return DueStep::new(PASS_END, 0),
+                ReplaySteps::Chunked(_) => return Step::PassEnd,
             },
             ReplaySource::Feed { batch, .. } => batch,
-            ReplaySource::Work => return DueStep::new(ReplayAction::Read as u32, 0),
+            ReplaySource::Work => {
+                return Step::Io(Io { direction: Direction::Read, file: 0, offset: 0, len: 0 });
+            }
         };
-        let Some(next) = steps.get(self.next) else {
+        let Some(&next) = steps.get(self.next) else {
             return match self.next_batch() {
                 NextBatch::Steps => self.next(pace),
-                NextBatch::NothingYet => DueStep::new(AWAIT_LOG, 0),
-                NextBatch::End => DueStep::new(PASS_END, 0),
+                NextBatch::NothingYet => Step::AwaitLog,
+                NextBatch::End => Step::PassEnd,
             };
         };
         // The first wait begins the replay, even if its time is 0.
         if self.waited_us.is_none_or(|waited| next.due_us() > waited) {
             self.waited_us = Some(next.due_us());
-            return DueStep::new(AWAIT_REPLAY_TIME, next.due_us());
+            return Step::AwaitReplayTime { us: next.due_us() };
         }
         self.next += 1;
-        let due = DueStep { offset: next.offset, len: next.bytes(), target: next.target() };
-        if let Step::Io(io) = due.step() {
-            pace(io.direction);
+        let (file, offset) = (next.file(), next.offset);
+        let mut io = |direction| {
+            pace(direction);
+            Step::Io(Io { direction, file, offset, len: next.bytes() })
+        };
+        match next.action() {
+            ReplayAction::Read => io(Direction::Read),
+            ReplayAction::Write => io(Direction::Write),
+            ReplayAction::Trim => io(Direction::Trim),
+            ReplayAction::Open => Step::Open { file },
+            ReplayAction::Close => Step::Close { file },
+            ReplayAction::Sync => Step::Sync { file, kind: SyncKind::Fsync },
+            ReplayAction::Datasync => Step::Sync { file, kind: SyncKind::Fdatasync },
+            ReplayAction::Wait => Step::AwaitProgramTime { ms: offset },
         }
-        due
     }
 
     /// Takes the next batch of steps.
@@ -183,10 +147,10 @@ mod tests {
                 paced.push(direction);
                 direction
             });
-            if due.step() == Step::PassEnd {
+            if due == Step::PassEnd {
                 break;
             }
-            all.push(due.step());
+            all.push(due);
         }
         let io = Io { direction: Direction::Write, file: 1, offset: 7, len: 512 };
         let want = [
@@ -201,7 +165,7 @@ mod tests {
         assert_eq!(all, want);
         assert_eq!(paced, [Direction::Write]);
         path.begin_pass();
-        assert_eq!(path.next(|direction| direction).step(), Step::AwaitReplayTime { us: 0 });
-        assert_eq!(path.next(|direction| direction).step(), Step::Open { file: 1 });
+        assert_eq!(path.next(|direction| direction), Step::AwaitReplayTime { us: 0 });
+        assert_eq!(path.next(|direction| direction), Step::Open { file: 1 });
     }
 }

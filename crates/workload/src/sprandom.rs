@@ -9,8 +9,9 @@ use ferrio_job::{Direction, Generator, JobSpec, Sprandom};
 
 use crate::lfsr::Lfsr;
 use crate::offset_space::offset_count;
-use crate::random::{Scale, Stream};
-use crate::seeds::{self, SEEDS, restarts_each_pass};
+use crate::pass_stream::PassStream;
+use crate::random::Scale;
+use crate::seeds::{self, SEEDS};
 use crate::step::{Region, WorkloadError};
 
 /// A write of a pass, in blocks from the start of the job's region.
@@ -36,10 +37,8 @@ pub struct PreconditioningOrder {
     begin: (u64, u64),
     /// New blocks that are left.
     new_left: u64,
-    draws: Stream,
+    draws: PassStream,
     scale: Scale,
-    /// The seed of `draws` in each pass, if passes repeat.
-    restart: Option<u64>,
     region: usize,
     /// Writes of this region so far.
     written: u64,
@@ -58,9 +57,8 @@ impl PreconditioningOrder {
     pub fn of(spec: &JobSpec, region: &Region, seeds: &[u64; SEEDS]) -> Result<Option<Self>, WorkloadError> {
         let Some(job) = &spec.sprandom else { return Ok(None) };
         let blocks = offset_count(spec, region, Direction::Write);
-        let seed = seeds[seeds::SPRANDOM];
-        let draws = Stream::new(Generator::Tausworthe32, seed);
-        let scale = draws.scale(u64::from(Sprandom::WHOLE));
+        let draws = PassStream::new(spec, Generator::Tausworthe32, seeds[seeds::SPRANDOM]);
+        let scale = draws.stream.scale(u64::from(Sprandom::WHOLE));
         let mut order = PreconditioningOrder {
             job: Arc::clone(job),
             blocks: Lfsr::new(blocks.max(1), seeds[seeds::OFFSET]),
@@ -68,7 +66,6 @@ impl PreconditioningOrder {
             new_left: blocks.min(job.logical_blocks),
             draws,
             scale,
-            restart: restarts_each_pass(spec).then_some(seed),
             region: 0,
             written: 0,
             again: Vec::new(),
@@ -93,9 +90,7 @@ impl PreconditioningOrder {
         let (blocks, seed) = self.begin;
         self.blocks = Lfsr::new(blocks.max(1), seed);
         self.new_left = blocks.min(self.job.logical_blocks);
-        if let Some(seed) = self.restart {
-            self.draws.reseed(seed);
-        }
+        self.draws.begin_pass();
         (self.region, self.written, self.at) = (0, 0, 0);
         self.again.clear();
         self.saved.clear();
@@ -115,7 +110,7 @@ impl PreconditioningOrder {
                 let block = if again { self.repeated_block() } else { self.new_block() };
                 if let Some(block) = block {
                     self.written += 1;
-                    let saved = self.draws.below(self.scale) < u64::from(share);
+                    let saved = self.draws.stream.below(self.scale) < u64::from(share);
                     if saved {
                         self.saved.push(block);
                     }

@@ -2,7 +2,7 @@
 
 use ferrio_job::JobSpec;
 
-use crate::random::Stream;
+use crate::pass_stream::PassStream;
 use crate::seeds::{self, SEEDS, thread_seeds};
 
 use crate::content::{compressed, fill_part, fill_random};
@@ -36,38 +36,31 @@ impl BlockBody {
 
 /// The seeds in the order in which blocks are issued.
 #[derive(Clone, Debug)]
-pub struct BlockSeeds {
-    stream: Stream,
-    restart: Option<u64>,
-}
+pub struct BlockSeeds(PassStream);
 
 impl BlockSeeds {
     /// The seeds of a job. `entropy` is that of [`BufferContents::new`](crate::BufferContents::new).
     #[must_use]
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Self {
         let seed = thread_seeds(spec, entropy)[seeds::BLOCK];
-        let restart = seeds::restarts_each_pass(spec).then_some(seed);
-        BlockSeeds { stream: Stream::new(spec.generator, seed), restart }
+        BlockSeeds(PassStream::new(spec, spec.generator, seed))
     }
 
     /// The seed of the next block.
     pub fn draw(&mut self) -> u64 {
-        self.stream.seed_draw()
+        self.0.stream.seed_draw()
     }
 
     /// Begins another pass: the seeds restart if the job repeats.
     pub fn begin_pass(&mut self) {
-        if let Some(seed) = self.restart {
-            self.stream.reseed(seed);
-        }
+        self.0.begin_pass();
     }
 }
 
 /// The marks of written blocks to be trimmed (`trim_percentage`): one draw per block, in the order of issue.
 #[derive(Clone, Debug)]
 pub struct TrimMarks {
-    stream: Stream,
-    restart: Option<u64>,
+    draws: PassStream,
     /// Largest draw that marks a block.
     most: u64,
 }
@@ -78,23 +71,19 @@ impl TrimMarks {
     #[must_use]
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<Self> {
         let percentage = spec.verify.as_ref()?.trims.percentage;
-        let seed = thread_seeds(spec, entropy)[seeds::BLOCK_TRIM];
-        let stream = Stream::new(spec.generator, seed);
-        let restart = seeds::restarts_each_pass(spec).then_some(seed);
-        let most = stream.largest() / 100 * u64::from(percentage);
-        (percentage > 0).then_some(TrimMarks { stream, restart, most })
+        let draws = PassStream::new(spec, spec.generator, thread_seeds(spec, entropy)[seeds::BLOCK_TRIM]);
+        let most = draws.stream.largest() / 100 * u64::from(percentage);
+        (percentage > 0).then_some(TrimMarks { draws, most })
     }
 
     /// Draws whether the next block is marked.
     pub fn draw(&mut self) -> bool {
-        self.stream.draw() <= self.most
+        self.draws.stream.draw() <= self.most
     }
 
     /// Begins another pass: the draws restart if the job repeats.
     pub fn begin_pass(&mut self) {
-        if let Some(seed) = self.restart {
-            self.stream.reseed(seed);
-        }
+        self.draws.begin_pass();
     }
 }
 

@@ -9,7 +9,8 @@ use ferrio_job::{BlockSizes, Direction, JobSpec};
 
 use crate::code_path::{CalledPath, CodePath};
 use crate::database::{BackgroundWork, DatabaseCounts};
-use crate::events::SharedEvents;
+use crate::events::{EventPath, SharedEvents};
+use crate::general::GeneralChoices;
 use crate::offset_space::{has_map, map_unit, room};
 use crate::random_map::FetchWords;
 use crate::seeds::SEEDS;
@@ -79,11 +80,11 @@ impl Workload {
     pub fn next_paced<F: FnMut(Direction) -> Direction>(&mut self, mut pace: F) -> Step {
         match &mut self.path {
             CodePath::Sequential(path) => {
-                pace(path.direction());
+                pace(path.direction);
                 path.next()
             }
             CodePath::Random(path) => {
-                pace(path.direction());
+                pace(path.direction);
                 path.next()
             }
             CodePath::Called(called) => called.next(pace),
@@ -100,25 +101,22 @@ impl Workload {
     /// Sets the function that prefetches words of large random maps. The choices stay the same.
     pub fn fetch_with(&mut self, fetch: FetchWords) {
         match &mut self.path {
-            CodePath::Random(path) => path.fetch_with(fetch),
-            CodePath::Called(CalledPath::VariedRandom(path)) => path.fetch_with(fetch),
+            CodePath::Random(path) => path.offsets.fetch_with(fetch),
+            CodePath::Called(CalledPath::VariedRandom(path)) => path.offsets.fetch_with(fetch),
             CodePath::Sequential(_) | CodePath::Called(_) => {}
         }
     }
 
     /// Joins the load of the job's events.
     pub fn join(&mut self, events: Arc<SharedEvents>) {
-        if let CodePath::Called(CalledPath::Events(path)) = &mut self.path {
+        if let Some(path) = self.events() {
             path.join(events);
         }
     }
 
     /// The next work of a background job of a database when the load has run for `now_ns`.
     pub fn work(&mut self, now_ns: u64) -> BackgroundWork {
-        match &mut self.path {
-            CodePath::Called(CalledPath::Events(path)) => path.work(now_ns),
-            _ => BackgroundWork::End,
-        }
+        self.events().map_or(BackgroundWork::End, |path| path.work(now_ns))
     }
 
     /// The counts of the job for a database beside its I/Os, since the end of the ramp.
@@ -135,38 +133,50 @@ impl Workload {
     pub fn begin_pass(&mut self) {
         match &mut self.path {
             CodePath::Sequential(path) => path.begin_pass(),
-            CodePath::Random(path) => path.begin_pass(),
+            CodePath::Random(path) => path.offsets.begin_pass(),
             CodePath::Called(called) => called.begin_pass(),
         }
     }
 
     /// Notes that everything written was synced at the end of a pass, so that no sync is due before the next write.
     pub fn synced(&mut self) {
-        if let CodePath::Called(called) = &mut self.path {
-            called.synced();
+        if let Some(choices) = self.general_choices() {
+            choices.synced();
         }
     }
 
     /// Replaces the last I/O, `chosen`, by `done` in zones (`zonemode=zbd`). A sequential walk continues at `next`.
     pub fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
-        if let CodePath::Called(called) = &mut self.path {
-            called.moved(chosen, done, next);
+        if let Some(choices) = self.general_choices() {
+            choices.moved(chosen, done, next);
         }
     }
 
     /// Drops the last I/O, `chosen`, in zones: it cannot be done, and nothing is left to do in its file. Returns the step that follows from
     /// that, if there is one.
     pub fn give_up(&mut self, chosen: &Io) -> Option<Step> {
-        match &mut self.path {
-            CodePath::Called(called) => called.give_up(chosen),
-            CodePath::Sequential(_) | CodePath::Random(_) => None,
-        }
+        self.general_choices()?.give_up(chosen)
     }
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs restart.
     pub fn end_ramp(&mut self) {
         if let CodePath::Called(called) = &mut self.path {
             called.end_ramp();
+        }
+    }
+
+    /// The general path, if the job takes it. Only its jobs sync, and have zones.
+    fn general_choices(&mut self) -> Option<&mut GeneralChoices> {
+        match &mut self.path {
+            CodePath::Called(CalledPath::General(path)) => Some(&mut path.general),
+            _ => None,
+        }
+    }
+
+    fn events(&mut self) -> Option<&mut EventPath> {
+        match &mut self.path {
+            CodePath::Called(CalledPath::Events(path)) => Some(path),
+            _ => None,
         }
     }
 

@@ -79,8 +79,10 @@ impl ByteSource {
     pub(super) fn begin_pass(&mut self) {
         if let Some(seeds) = self.restart.as_deref() {
             self.stream.reseed(seeds[seeds::CONTENT]);
-            if let ByteKind::Pieces(pieces) = &mut self.kind {
-                pieces.restart(&self.stream, seeds);
+            if let ByteKind::Pieces(pieces) = &mut self.kind
+                && let Some(dedupe) = &mut pieces.dedupe
+            {
+                dedupe.restart(&self.stream, seeds);
             }
         }
     }
@@ -145,13 +147,6 @@ impl ChunkedSource {
         if !rest.is_empty() {
             let random = compressed(rest.len(), self.compress);
             fill_part(rest, draw(), random, &self.padding);
-        }
-    }
-
-    /// Begins another pass with these seeds, after `stream` was restarted.
-    fn restart(&mut self, stream: &Stream, seeds: &[u64; SEEDS]) {
-        if let Some(dedupe) = &mut self.dedupe {
-            dedupe.restart(stream, seeds);
         }
     }
 }

@@ -174,12 +174,8 @@ impl CleanerPath {
                         self.stage = CleanerStage::InPlace(index + 1);
                         let (file, offset) = shared.place(page);
                         self.unsynced[file as usize] = true;
-                        return Step::Io(Io {
-                            direction: Direction::Write,
-                            file,
-                            offset,
-                            len: database.page.into(),
-                        });
+                        let len = database.page.into();
+                        return Step::Io(Io { direction: Direction::Write, file, offset, len });
                     }
                     None => self.stage = CleanerStage::DataSync(0),
                 },
@@ -203,15 +199,10 @@ impl CleanerPath {
                 }
                 CleanerStage::CheckpointAppend => {
                     self.stage = CleanerStage::CheckpointSync;
-                    let (file, len) = (database.log_file(), database.log.block);
-                    let append = shared.log.append(len);
+                    let append = shared.log.append(database.log.block);
                     dirty.checkpoint_appended(append);
-                    return Step::Io(Io {
-                        direction: Direction::Write,
-                        file,
-                        offset: append.offset,
-                        len: len.into(),
-                    });
+                    let (file, offset, len) = (database.log_file(), append.offset, database.log.block.into());
+                    return Step::Io(Io { direction: Direction::Write, file, offset, len });
                 }
                 CleanerStage::CheckpointSync => {
                     self.stage = CleanerStage::CheckpointEnd;

@@ -3,6 +3,7 @@
 use ferrio_job::{Database, Skew, SkewShape};
 
 use crate::random::T258;
+use crate::scramble::scramble;
 use crate::skewed::SkewedChoice;
 
 /// Random pages, uniform or skewed.
@@ -16,7 +17,7 @@ impl PageChoice {
     /// The choices of job number `thread` of a load with this seed.
     pub(super) fn new(database: &Database, seed: u64, thread: u32) -> Self {
         let pages = database.pages_per_file.saturating_mul(database.data_files.into()).max(1);
-        let own_seed = mixed(seed.wrapping_add(u64::from(thread) + 1));
+        let own_seed = scramble(seed.wrapping_add(u64::from(thread) + 1));
         match &database.skew {
             None => PageChoice::Uniform { random: T258::new(own_seed), pages },
             Some(skew) => {
@@ -39,18 +40,10 @@ impl PageChoice {
 fn centered(skew: &Skew, seed: u64) -> Skew {
     let center = match skew.shape {
         SkewShape::Zipf(_) | SkewShape::ZipfExact(_) | SkewShape::Pareto(_) => {
-            skew.center.or(Some((mixed(seed) >> 11) as f64 / (1_u64 << 53) as f64))
+            skew.center.or(Some((scramble(seed) >> 11) as f64 / (1_u64 << 53) as f64))
         }
         // In the middle, if no center is given.
         SkewShape::Normal(_) => skew.center,
     };
     Skew { center, ..*skew }
-}
-
-/// A number whose bits depend on all bits of the given one.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
 }

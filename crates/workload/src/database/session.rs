@@ -69,13 +69,8 @@ impl SessionPath {
                         counts.pool_hits += 1;
                         continue;
                     }
-                    let (file, offset) = shared.place(page);
-                    return Step::Io(Io {
-                        direction: Direction::Read,
-                        file,
-                        offset,
-                        len: database.page.into(),
-                    });
+                    let ((file, offset), len) = (shared.place(page), database.page.into());
+                    return Step::Io(Io { direction: Direction::Read, file, offset, len });
                 }
                 TransactionStage::Appends(0) => self.stage = TransactionStage::FullPages(0),
                 TransactionStage::Appends(left) => {

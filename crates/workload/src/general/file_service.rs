@@ -166,10 +166,7 @@ impl FileRotation {
         } else if self.is_fruitless(issued) {
             self.live = FileNumbers::none(self.files);
         }
-        if let Some(open) = &mut self.open {
-            open.files.remove(self.last);
-        }
-        self.open.is_some()
+        self.close()
     }
 
     /// Rests the current file, which has had its share, until all others have had theirs. Returns whether it is to be closed.
@@ -184,6 +181,11 @@ impl FileRotation {
             }
         }
         self.begin_round();
+        self.close()
+    }
+
+    /// Closes the current file if files are opened on demand, and returns whether they are.
+    fn close(&mut self) -> bool {
         if let Some(open) = &mut self.open {
             open.files.remove(self.last);
         }
