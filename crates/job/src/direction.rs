@@ -70,48 +70,25 @@ impl ReadWrite {
     /// True for the `rand...` kinds.
     #[must_use]
     pub const fn is_random(self) -> bool {
-        matches!(
-            self,
-            ReadWrite::RandRead
-                | ReadWrite::RandWrite
-                | ReadWrite::RandTrim
-                | ReadWrite::RandMixed
-                | ReadWrite::RandTrimWrite
-        )
+        use ReadWrite::{RandMixed, RandRead, RandTrim, RandTrimWrite, RandWrite};
+        matches!(self, RandRead | RandWrite | RandTrim | RandMixed | RandTrimWrite)
     }
 
     /// True when the kind issues I/O of this direction.
     #[must_use]
     pub const fn does(self, direction: Direction) -> bool {
+        let [reads, writes, trims] = match self {
+            ReadWrite::Read | ReadWrite::RandRead => [true, false, false],
+            ReadWrite::Write | ReadWrite::RandWrite => [false, true, false],
+            ReadWrite::Trim | ReadWrite::RandTrim => [false, false, true],
+            ReadWrite::Mixed | ReadWrite::RandMixed => [true, true, false],
+            ReadWrite::TrimWrite | ReadWrite::RandTrimWrite => [false, true, true],
+            ReadWrite::Every => [true; 3],
+        };
         match direction {
-            Direction::Read => {
-                matches!(
-                    self,
-                    ReadWrite::Read
-                        | ReadWrite::RandRead
-                        | ReadWrite::Mixed
-                        | ReadWrite::RandMixed
-                        | ReadWrite::Every
-                )
-            }
-            Direction::Write => matches!(
-                self,
-                ReadWrite::Write
-                    | ReadWrite::RandWrite
-                    | ReadWrite::Mixed
-                    | ReadWrite::RandMixed
-                    | ReadWrite::TrimWrite
-                    | ReadWrite::RandTrimWrite
-                    | ReadWrite::Every
-            ),
-            Direction::Trim => matches!(
-                self,
-                ReadWrite::Trim
-                    | ReadWrite::RandTrim
-                    | ReadWrite::TrimWrite
-                    | ReadWrite::RandTrimWrite
-                    | ReadWrite::Every
-            ),
+            Direction::Read => reads,
+            Direction::Write => writes,
+            Direction::Trim => trims,
         }
     }
 

@@ -4,9 +4,10 @@ use crate::choice::choices;
 
 mod abilities;
 
-/// Makes [`Property`]; the comment of each is also what documentation and help say of an engine.
+/// Makes [`Property`] from a table: `Property method;`. The method says whether an engine has the property. The comment of each is also what
+/// documentation and help say of an engine.
 macro_rules! properties {
-    ($(#[doc = $text:literal] $name:ident,)+) => {
+    ($(#[doc = $text:literal] $name:ident $($method:ident)?;)+) => {
         /// A property of an engine.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Property {
@@ -20,80 +21,90 @@ macro_rules! properties {
                 }
             }
         }
+
+        impl EngineKind {
+            $($(
+                #[doc = $text]
+                #[must_use]
+                pub fn $method(self) -> bool {
+                    self.has(Property::$name)
+                }
+            )?)+
+        }
     };
 }
 
 properties! {
     /// Every I/O completes in the call that submits it.
-    InCall,
-    /// The same, but only at `iodepth=1`.
-    InCallAtDepthOne,
+    InCall;
+    /// At `iodepth=1`, every I/O completes in the call that submits it.
+    InCallAtDepthOne;
     /// At `iodepth=1`, neither submissions nor completions are counted.
-    Uncounted,
+    Uncounted;
     /// Collects a batch and makes one call for adjacent I/Os. The wait for the call counts as completion latency; there is no submission latency.
-    Merges,
+    Merges merges;
     /// I/Os are queued and complete later.
-    Queued,
+    Queued;
     /// Each I/O starts when it is submitted, so `iodepth_batch` has no effect.
-    BeginsAtOnce,
+    BeginsAtOnce begins_at_once;
     /// One thread submits and reaps: there is no `io_submit_mode=offload`.
-    OneThread,
+    OneThread needs_one_thread;
     /// ferrio does not lay out or open its files; sizes come from the job.
-    Diskless,
+    Diskless is_diskless;
     /// Cannot extend a file: regular files are laid out in full before a job writes.
-    FixedSize,
+    FixedSize cannot_extend;
     /// Moves no data: buffers stay untouched, and there is nothing to verify.
-    NoData,
+    NoData;
     /// Only writes have an effect: a job that reads or trims fails.
-    OnlyWrites,
+    OnlyWrites only_writes;
     /// There is nothing to trim: a trim fails.
-    NoTrim,
+    NoTrim;
     /// Every kind of sync is an fsync(2).
-    OneSync,
+    OneSync has_one_sync;
     /// Works on ext4 only.
-    Ext4,
+    Ext4 only_on_ext4;
     /// The call that it measures is made on each file in place of opening it; its I/Os do nothing.
-    FileOperation,
+    FileOperation operates_on_files;
     /// The files of a job are directories.
-    Directories,
+    Directories has_directories;
     /// Creates each file of the job, whatever `rw` says.
-    Creates,
+    Creates;
     /// Removes each file of the job, whatever `rw` says.
-    Removes,
+    Removes;
     /// Does no I/O: files, buffers, sizes and directions have no meaning. Each piece of work counts as one I/O in the report.
-    Work,
+    Work;
     /// The run does not wait for this job: without `runtime` or `number_ios`, it ends with the last other job.
-    Load,
+    Load is_background_load;
     /// Opens files for writing, and creates them, whatever `rw` says.
-    ReadWrite,
+    ReadWrite opens_for_writing;
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
-    MapsFiles,
+    MapsFiles maps_files;
     /// Copies to and from persistent memory: past the page cache, and past the counters of disks.
-    PersistentMemory,
+    PersistentMemory is_on_persistent_memory;
     /// The files of a job are devices of persistent memory; `direct=1` is refused, since there is no page cache to bypass.
-    DaxDevice,
+    DaxDevice needs_dax_devices;
     /// Every I/O buffer begins at a page, as with direct I/O.
-    PageBuffers,
+    PageBuffers needs_page_buffers;
     /// Moves data through a pipe or socket: `pre_read` has no effect.
-    Stream,
+    Stream is_stream;
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
-    Atomic,
+    Atomic can_ask_for_atomic_writes;
     /// Sets up an io_uring.
-    Ring,
+    Ring is_on_io_uring;
     /// Passes commands through to NVMe devices: its files are the character devices of namespaces, such as `/dev/ng0n1`. `cmd_type=nvme` is the default and the only value.
-    Passthrough,
+    Passthrough passes_through;
     /// Its files are objects of a server. For several requests at once, use `numjobs` or `io_submit_mode=offload`.
-    Objects,
+    Objects has_objects;
     /// Its files are SCSI devices: disks, or SCSI generic devices.
-    ScsiDevice,
+    ScsiDevice needs_scsi_devices;
     /// Its files are devices of raw flash (MTD).
-    FlashDevice,
+    FlashDevice needs_flash_devices;
     /// Its one file is an export of a server, which is not laid out and keeps its size. Without `size`, a job uses all of it.
-    Export,
+    Export has_export;
     /// Talks to a peer, which decides how long an I/O takes. The engine cannot seek, read ahead or read back.
-    Peer,
+    Peer has_peer;
     /// Bandwidth is in bits; `unit_base=8` prints bytes.
-    Bits,
+    Bits counts_in_bits;
 }
 
 /// Makes [`EngineKind`] from its table: `Variant: "name", "help", properties;`.
@@ -111,6 +122,10 @@ macro_rules! engines {
                 match self {
                     $(EngineKind::$kind => &[$(Property::$property),+],)+
                 }
+            }
+
+            fn has(self, property: Property) -> bool {
+                self.properties().contains(&property)
             }
         }
     };

@@ -91,9 +91,10 @@ choices! {
 }
 
 /// What kind of thing a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file, or a path that does not exist yet.
+    #[default]
     Regular,
     /// A block device.
     Block,
@@ -104,7 +105,7 @@ pub enum FileKind {
 }
 
 /// One file of one job with its I/O region, all in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSpec {
     /// Path as given or generated, directory prefix included.
     pub path: PathBuf,
@@ -126,23 +127,6 @@ pub struct FileSpec {
     pub run: Option<Box<FileRun>>,
 }
 
-impl FileSpec {
-    /// End of the I/O region.
-    #[must_use]
-    pub const fn end(&self) -> u64 {
-        self.offset.saturating_add(self.size)
-    }
-}
-
-impl FileSpec {
-    /// The directory that the file is in, as the path has it.
-    #[must_use]
-    pub fn directory(&self) -> &Path {
-        let parent = self.path.parent().unwrap_or(&self.path);
-        if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
-    }
-}
-
 /// Where a file, or several of them, are in a list of names. The list may be that of a `filename_format`, which nobody writes down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRun {
@@ -161,6 +145,19 @@ pub struct FileRun {
 }
 
 impl FileSpec {
+    /// End of the I/O region.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.size)
+    }
+
+    /// The directory that the file is in, as the path has it.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        let parent = self.path.parent().unwrap_or(&self.path);
+        if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
+    }
+
     /// How many files of the job it stands for.
     #[must_use]
     pub fn count(&self) -> u64 {

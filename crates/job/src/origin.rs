@@ -42,25 +42,25 @@ pub struct ArgOrigin {
 impl ArgOrigin {
     /// The whole argument.
     pub fn origin(&self) -> Origin {
-        let length = count(&self.text);
-        Origin::Argument { index: self.index, text: self.text.clone(), column: 1, length }
+        self.part(1, count(&self.text))
     }
 
     /// The option name at the beginning of the argument, dashes included.
     pub fn name_origin(&self) -> Origin {
         let name = self.text.split(['=', ' ']).next().unwrap_or(&self.text);
-        Origin::Argument { index: self.index, text: self.text.clone(), column: 1, length: count(name) }
+        self.part(1, count(name))
     }
 
     /// The value at the end of the argument; the whole argument if it does not end so.
     pub fn value_origin(&self, value: &str) -> Origin {
         match self.text.strip_suffix(value) {
-            Some(before) if !value.is_empty() => {
-                let (column, length) = (count(before) + 1, count(value));
-                Origin::Argument { index: self.index, text: self.text.clone(), column, length }
-            }
+            Some(before) if !value.is_empty() => self.part(count(before) + 1, count(value)),
             _ => self.origin(),
         }
+    }
+
+    fn part(&self, column: u32, length: u32) -> Origin {
+        Origin::Argument { index: self.index, text: self.text.clone(), column, length }
     }
 }
 

@@ -52,24 +52,16 @@ impl Program {
         let written = self.arguments.as_ref()?;
         let mut text = String::with_capacity(written.len());
         let mut rest = written.as_str();
-        while let Some(at) = rest.find('%') {
-            text.push_str(&rest[..at]);
-            rest = &rest[at..];
-            let taken = match rest.as_bytes().get(1) {
-                Some(b'r') => {
-                    text.push_str(&runtime.as_secs().to_string());
-                    2
-                }
-                Some(b'n') => {
-                    text.push_str(job);
-                    2
-                }
-                _ => {
-                    text.push('%');
-                    1
-                }
+        while let Some((before, after)) = rest.split_once('%') {
+            text.push_str(before);
+            let seconds = runtime.as_secs().to_string();
+            let (meaning, taken) = match after.as_bytes().first() {
+                Some(b'r') => (seconds.as_str(), 1),
+                Some(b'n') => (job, 1),
+                _ => ("%", 0),
             };
-            rest = &rest[taken..];
+            text.push_str(meaning);
+            rest = &after[taken..];
         }
         text.push_str(rest);
         Some(text)

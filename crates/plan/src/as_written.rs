@@ -2,7 +2,7 @@
 //! that never has an effect has the reason in the catalogue instead; one that another job may bring to life (`exit_what` by its
 //! `exitall`) has no row.
 
-use ferrio_job::{Choice, Diagnostic, Origin, VerifyMethod};
+use ferrio_job::{Choice, Diagnostic, EngineKind, Origin, VerifyMethod};
 use ferrio_jobfile::{Amount, GivenOption, Job, Opt, Value};
 
 use crate::findings::Findings;
@@ -25,6 +25,11 @@ pub(crate) fn lacks(job: &Job, opt: Opt) -> bool {
 /// True when this is the word in force, given or by default.
 pub(crate) fn chooses<T: Choice + Default + PartialEq>(job: &Job, opt: Opt, choice: T) -> bool {
     job.options.choice::<T>(opt) == choice
+}
+
+/// True when the engine of the job exists and has this property.
+pub(crate) fn engine_is(job: &Job, property: fn(EngineKind) -> bool) -> bool {
+    EngineKind::from_word(job.options.engine()).is_some_and(property)
 }
 
 /// Where the last of these options got its value; where the job begins if none was given.

@@ -34,32 +34,18 @@ fn backlog(options: &Options, every: Opt, batch: Opt) -> Backlog {
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    trims_are_verified_in_the_same_run(job, spec, findings);
-    writes_can_be_regenerated(job, spec, findings);
-}
-
-/// The same rules once `io_size` and `size` are known, which may make a job write a place twice.
-pub(crate) fn fit_files(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    writes_can_be_regenerated(job, spec, findings);
-}
-
-fn trims_are_verified_in_the_same_run(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let trims = spec.verify.as_ref().is_some_and(|verify| verify.trims.is_active());
     if spec.only_verifies() && trims {
         let message = "verify_only cannot know which blocks an earlier run has trimmed";
         let help = "verify in the run that writes, or remove `trim_percentage` from both";
-        refuse(
-            findings,
-            job,
-            &[Opt::TrimPercentage, Opt::VerifyOnly],
-            "verify-only-with-trims",
-            message,
-            help,
-        );
+        let opts = [Opt::TrimPercentage, Opt::VerifyOnly];
+        refuse(findings, job, &opts, "verify-only-with-trims", message, help);
     }
+    writes_can_be_regenerated(job, spec, findings);
 }
 
-fn writes_can_be_regenerated(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+/// Rules about `experimental_verify`. `size` and `io_size`, which are known with the files, may make a job write a place twice.
+pub(crate) fn writes_can_be_regenerated(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if !spec.verify.as_ref().is_some_and(|verify| verify.regenerates) {
         return;
     }

@@ -32,7 +32,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    blocks_fit_a_request(job, spec, findings);
+    let largest = largest(spec);
+    if largest > BlockSizes::MAX && !fails_alone(job, spec) {
+        let message = format!("block size {largest} is too large; the maximum is {}", BlockSizes::MAX);
+        let help = "use blocks of less than 4 EiB";
+        refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);
+    }
 }
 
 /// Smallest and largest I/O of each direction. `bsrange` and `bssplit` override `bs` in either order; of the two the last
@@ -147,15 +152,6 @@ fn settle(entries: &[SplitEntry]) -> Vec<BlockShare> {
     let mut shares: Vec<_> = entries.iter().map(share).filter(|share| share.percent > 0).collect();
     shares.sort_by_key(|share| share.percent);
     shares
-}
-
-fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let largest = largest(spec);
-    if largest > BlockSizes::MAX && !fails_alone(job, spec) {
-        let message = format!("block size {largest} is too large; the maximum is {}", BlockSizes::MAX);
-        let help = "use blocks of less than 4 EiB";
-        refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);
-    }
 }
 
 /// The option that sets the largest block: a range or a split overrides `bs` in either order.

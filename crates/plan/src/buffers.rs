@@ -16,7 +16,7 @@ use crate::as_written::{asks, chooses, inert, name, refuse, verifies};
 use crate::direction::{never_writes, rw};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::random::seeding;
+use crate::random::{known_seed, seeding};
 
 inert! {
     RefillBuffers:
@@ -71,10 +71,30 @@ pub(crate) fn writes_nothing(clones: &[PlannedJob]) -> bool {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if has_working_set(job) {
-        a_working_set_is_a_part_of_a_known_size(job, findings);
-        a_working_set_is_of_one_file(job, findings);
-        a_working_set_leaves_room_for_duplicates(job, findings);
+    if !has_working_set(job) {
+        return;
+    }
+    if !job.options.is_given(Opt::Size) {
+        let message = "pregenerated dedupe working set requires size to be set";
+        refuse(findings, job, &[Opt::DedupeMode], "dedupe-without-size", message, "set `size`");
+    }
+    let files = FileNames::new(job).count;
+    if files != 1 {
+        let message =
+            format!("dedupe working set mode supported with single file per job, but {files} files provided");
+        let help = "give each file a job of its own";
+        refuse(findings, job, &[Opt::DedupeMode], "dedupe-of-several-files", message, help);
+    }
+    let duplicates: u32 = job.options.value(Opt::DedupePercentage);
+    let unique: u32 = job.options.value(Opt::DedupeWorkingSetPercentage);
+    if duplicates + unique > 100 {
+        let message = format!(
+            "impossible to reach expected dedupe percentage {duplicates} since {unique} percentage of size is \
+             reserved to dedupe working set (those are unique pages)"
+        );
+        let opts = [Opt::DedupePercentage, Opt::DedupeWorkingSetPercentage];
+        let help = "the two percentages must not add up to more than 100";
+        refuse(findings, job, &opts, "dedupe-above-100-percent", message, help);
     }
 }
 
@@ -92,6 +112,7 @@ fn is_laid_out(job: &Job) -> bool {
 }
 
 /// The effect of the options read so far.
+#[derive(Default)]
 struct ContentBuilder {
     content: BufferContent,
     dedupe: u32,
@@ -110,10 +131,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
             chunk: job.options.value(Opt::BufferCompressChunk),
             ..BufferContent::default()
         },
-        dedupe: 0,
-        scramble_asked_for: false,
-        refill_given: false,
-        shaped: false,
+        ..ContentBuilder::default()
     };
     let mut reads = unset.choice::<ReadWrite>(Opt::Rw).does(Direction::Read);
     for given in job.options.all() {
@@ -216,46 +234,12 @@ fn pool(content: &BufferContent) -> Option<&Arc<[ContentSeed]>> {
 
 /// Jobs seeded by the system are refused together with a job that has `dedupe_global`.
 fn content_seed(spec: &JobSpec) -> ContentSeed {
-    let randseed = match spec.seeding {
-        Seeding::Fixed(seed) => seed,
-        Seeding::Repeatable | Seeding::FromSystem => DEFAULT_SEED,
-    };
+    let randseed = known_seed(spec.seeding).unwrap_or(DEFAULT_SEED);
     ContentSeed { generator: spec.generator, seed: job_seeds(randseed, spec.number)[purpose::CONTENT] }
 }
 
 fn has_working_set(job: &Job) -> bool {
     asks(job, Opt::DedupePercentage) && chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet)
-}
-
-fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {
-    if !job.options.is_given(Opt::Size) {
-        let message = "pregenerated dedupe working set requires size to be set";
-        refuse(findings, job, &[Opt::DedupeMode], "dedupe-without-size", message, "set `size`");
-    }
-}
-
-fn a_working_set_is_of_one_file(job: &Job, findings: &mut Findings) {
-    let files = FileNames::new(job).count;
-    if files != 1 {
-        let message =
-            format!("dedupe working set mode supported with single file per job, but {files} files provided");
-        let help = "give each file a job of its own";
-        refuse(findings, job, &[Opt::DedupeMode], "dedupe-of-several-files", message, help);
-    }
-}
-
-fn a_working_set_leaves_room_for_duplicates(job: &Job, findings: &mut Findings) {
-    let duplicates: u32 = job.options.value(Opt::DedupePercentage);
-    let unique: u32 = job.options.value(Opt::DedupeWorkingSetPercentage);
-    if duplicates + unique > 100 {
-        let message = format!(
-            "impossible to reach expected dedupe percentage {duplicates} since {unique} percentage of size is \
-             reserved to dedupe working set (those are unique pages)"
-        );
-        let opts = [Opt::DedupePercentage, Opt::DedupeWorkingSetPercentage];
-        let help = "the two percentages must not add up to more than 100";
-        refuse(findings, job, &opts, "dedupe-above-100-percent", message, help);
-    }
 }
 
 /// The working set is a table in memory: one generator for each block.

@@ -39,14 +39,8 @@ fn keep_off_the_clock(job: &Job, spec: &mut JobSpec, machine: &Machine, findings
     let max = machine.cpus.saturating_sub(1);
     if cpu > max {
         let message = format!("CPU {cpu} too large (max={max})");
-        return refuse(
-            findings,
-            job,
-            &[Opt::GtodCpu],
-            "no-such-cpu",
-            message,
-            "name a CPU that this machine has",
-        );
+        let help = "name a CPU that this machine has";
+        return refuse(findings, job, &[Opt::GtodCpu], "no-such-cpu", message, help);
     }
     if !CPUS.iter().any(|&opt| job.options.is_given(opt)) {
         let message = format!(

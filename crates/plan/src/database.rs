@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use ferrio_job::{
     BlockSizes, Database, DatabaseModel, DatabaseRole, Depth, EngineKind, EventKind, EventLoad, EventPart,
-    FileSpec, JobSpec, PerDirection, Seeding,
+    FileSpec, JobSpec, PerDirection,
 };
 use ferrio_jobfile::{GivenOption, Job, JobSet, Opt, OptionScope, preset_options};
-use ferrio_random::DEFAULT_SEED;
 
 use crate::as_written::refuse;
 use crate::findings::Findings;
+use crate::random::known_seed;
 use crate::status::InertOptions;
 
 pub(crate) use files::DatabaseFiles;
@@ -121,16 +121,11 @@ pub(crate) struct DatabaseJobs {
 impl DatabaseJobs {
     /// The jobs of load number `id`.
     pub(crate) fn new(job: &Job, spec: JobSpec, database: Database, files: Vec<FileSpec>, id: u32) -> Self {
-        let seed = match spec.seeding {
-            Seeding::Repeatable => Some(DEFAULT_SEED),
-            Seeding::Fixed(seed) => Some(seed),
-            Seeding::FromSystem => None,
-        };
         let load = Arc::new(EventLoad {
             id,
             limit: job.options.if_given(Opt::Transactions),
             rate: job.options.if_given(Opt::TransactionRate).filter(|&rate| rate > 0.0),
-            seed,
+            seed: known_seed(spec.seeding),
             kind: EventKind::Database(Box::new(database.clone())),
         });
         DatabaseJobs { load, database, files, job: spec, depth: job.options.if_given(Opt::Iodepth) }

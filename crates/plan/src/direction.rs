@@ -26,9 +26,18 @@ pub(crate) fn rw(job: &Job) -> ReadWrite {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if job.options.value::<u32>(Opt::NumRange) > 1 {
-        trimwrite_has_one_range(job, findings);
-        several_ranges_need_an_engine(job, findings);
+    if job.options.value::<u32>(Opt::NumRange) <= 1 {
+        return;
+    }
+    let help = "remove `num_range`";
+    if rw(job).is_trimwrite() {
+        let message = "trimwrite cannot be used with multiple ranges";
+        refuse(findings, job, &[Opt::NumRange], "trimwrite-with-ranges", message, help);
+    }
+    let engine = job.options.engine();
+    if rw(job).does(Direction::Trim) && engine != TRIMS_RANGES {
+        let message = format!("can't use multiple ranges with IO engine {engine}");
+        refuse(findings, job, &[Opt::NumRange], "engine-without-ranges", message, help);
     }
 }
 
@@ -65,22 +74,6 @@ fn rwmixread(options: &Options) -> u32 {
         _ => options.value::<u32>(Opt::Rwmixread).min(100),
     }
 }
-
-fn trimwrite_has_one_range(job: &Job, findings: &mut Findings) {
-    if rw(job).is_trimwrite() {
-        let message = "trimwrite cannot be used with multiple ranges";
-        refuse(findings, job, &[Opt::NumRange], "trimwrite-with-ranges", message, "remove `num_range`");
-    }
-}
-
-fn several_ranges_need_an_engine(job: &Job, findings: &mut Findings) {
-    let engine = job.options.engine();
-    if rw(job).does(Direction::Trim) && engine != TRIMS_RANGES {
-        let message = format!("can't use multiple ranges with IO engine {engine}");
-        refuse(findings, job, &[Opt::NumRange], "engine-without-ranges", message, "remove `num_range`");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::PlanOptions;

@@ -3,7 +3,7 @@
 use ferrio_job::{Choice as _, Direction, Durability, EngineKind, JobSpec, SyncFileRange, SyncFileRangeFlag};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{asks, inert, note};
+use crate::as_written::{asks, engine_is, inert, note};
 use crate::direction::{never_writes, rw};
 use crate::findings::Findings;
 use crate::http::has_objects;
@@ -20,7 +20,7 @@ inert! {
 /// True when opening files for synchronous writes makes no difference, because the job never changes their data or size. `falloc` changes
 /// them with each I/O, and the actions of an external engine are unknown.
 fn only_reads(job: &Job) -> bool {
-    let does_as_told = EngineKind::from_word(job.options.engine()).is_some_and(|engine| {
+    let does_as_told = engine_is(job, |engine| {
         !engine.operates_on_files() && !matches!(engine, EngineKind::Falloc | EngineKind::External)
     });
     never_writes(job) && !rw(job).does(Direction::Trim) && does_as_told
@@ -28,9 +28,7 @@ fn only_reads(job: &Job) -> bool {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::PreRead)
-        && EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::is_stream)
-    {
+    if asks(job, Opt::PreRead) && engine_is(job, EngineKind::is_stream) {
         let text = "cannot pre-read files with an IO engine that isn't seekable. Pre-read disabled.";
         findings.warn(note(job, &[Opt::PreRead], "stream-not-read-ahead", text));
     }

@@ -10,7 +10,7 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
-use crate::as_written::{asks, chooses, inert, lacks, name, place, refuse};
+use crate::as_written::{asks, chooses, engine_is, inert, lacks, name, place, refuse};
 use crate::direction::{never_writes, rw};
 use crate::file_names::in_directory;
 use crate::findings::Findings;
@@ -20,7 +20,7 @@ inert! {
     ReadfuaIoUring WritefuaIoUring WriteMode Deac:
         |job| job.options.engine() == "io_uring"; "only engine io_uring_cmd acts on it";
     LatencyTarget MaxLatency:
-        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::operates_on_files);
+        |job| engine_is(job, EngineKind::operates_on_files);
         "the engine measures operations on files, not I/Os";
     Atomic:
         never_writes; "the job does not write";
@@ -116,14 +116,13 @@ fn not_built_in(job: &Job, engine: &str, reason: String) -> Diagnostic {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    let engine = EngineKind::from_word(job.options.engine());
-    if engine == Some(EngineKind::External) {
+    if engine_is(job, |engine| engine == EngineKind::External) {
         check_object(job, findings);
     }
     check_required(job, findings);
     check_protection(job, findings);
     check_passthrough(job, findings);
-    if asks(job, Opt::Atomic) && !engine.is_some_and(EngineKind::can_ask_for_atomic_writes) {
+    if asks(job, Opt::Atomic) && !engine_is(job, EngineKind::can_ask_for_atomic_writes) {
         let message = "engine does not support atomic writes";
         let help = "remove `atomic`, or use an engine that has it: io_uring, libaio or pvsync2";
         refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, help);
@@ -132,17 +131,13 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 
 fn check_required(job: &Job, findings: &mut Findings) {
     let engine = job.options.engine();
-    let missing = REQUIRED.iter().filter(|required| has(engine, required.opt) && !asks(job, required.opt));
+    let missing =
+        REQUIRED.iter().filter(|required| required.opt.row().belongs_to(engine) && !asks(job, required.opt));
     for &Required { opt, code, reason, help } in missing {
         let lines = [format!("fio: io engine {engine} init failed."), format!("fio: {reason}")];
         let problem = Diagnostic::error(reason, place(job, &[opt, Opt::Ioengine])).job(name(job));
         findings.refuse(problem.code(code).help(help).in_fio(FioWords::Lines(lines.into())));
     }
-}
-
-/// True when the option is one of this engine's own.
-pub(crate) fn has(engine: &str, opt: Opt) -> bool {
-    opt.row().belongs_to(engine)
 }
 
 /// Rules about the commands of io_uring_cmd.
@@ -217,7 +212,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
             force_async: options.value(Opt::ForceAsync),
         },
         protection: protection(options),
-        passthrough: passthrough(options),
+        passthrough: PassthroughOptions {
+            write_modes: write_modes(options.text(Opt::WriteMode).unwrap_or_default()),
+            fua_reads: options.value(Opt::ReadfuaIoUring),
+            fua_writes: options.value(Opt::WritefuaIoUring),
+            deallocates: options.value(Opt::Deac),
+        },
         libaio: LibaioOptions {
             userspace_reap: options.value(Opt::UserspaceReap)
                 || spec.compat.reads_ring_first && lacks(job, Opt::UserspaceReap),
@@ -244,22 +244,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// The private options that depend on the clone.
 pub(crate) fn resolve_clone(job: &Job, spec: &mut JobSpec) {
-    if has(job.options.engine(), Opt::Donorname) {
+    if engine_is(job, |engine| engine == EngineKind::E4defrag) {
         let name = job.options.text(Opt::Donorname).unwrap_or_default();
         spec.engine_options.donor = Donor {
             path: in_directory(job, spec.clone, name),
             reserves_per_io: job.options.value::<u32>(Opt::Inplace) == 1,
         };
-    }
-}
-
-/// What io_uring_cmd asks of the device.
-fn passthrough(options: &Options) -> PassthroughOptions {
-    PassthroughOptions {
-        write_modes: write_modes(options.text(Opt::WriteMode).unwrap_or_default()),
-        fua_reads: options.value(Opt::ReadfuaIoUring),
-        fua_writes: options.value(Opt::WritefuaIoUring),
-        deallocates: options.value(Opt::Deac),
     }
 }
 

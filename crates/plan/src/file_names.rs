@@ -271,18 +271,18 @@ pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
             (Opt::Opendir, Value::Text(name)) => std::slice::from_ref(name),
             _ => continue,
         };
+        let problem = |message: String| {
+            let problem = Diagnostic::error(message, given.value_origin.clone()).code("not-a-directory");
+            problem.job(as_written::name(job))
+        };
         let mut missing = names.iter().filter(|name| !Path::new(name).is_dir());
         for name in missing.by_ref().take(REPORTED) {
-            let problem = Diagnostic::error(format!("{name} is not a directory"), given.value_origin.clone())
-                .code("not-a-directory")
-                .job(as_written::name(job));
+            let problem = problem(format!("{name} is not a directory"));
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
         }
         let more = missing.count();
         if more > 0 {
-            let message = format!("{more} more names of this list are not directories");
-            let problem = Diagnostic::error(message, given.value_origin.clone()).code("not-a-directory");
-            findings.refuse(problem.job(as_written::name(job)));
+            findings.refuse(problem(format!("{more} more names of this list are not directories")));
         }
     }
 }

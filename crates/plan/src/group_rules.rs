@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use ferrio_job::{Diagnostic, JobSpec, Prefix, Units};
+use ferrio_job::{Diagnostic, JobSpec, Prefix, SteadyState, Units};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::as_written::{name, note, place, refuse};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
-use crate::steadystate::{self, SteadySettings};
+use crate::steadystate;
 
 /// Walks the jobs in order and compares each with those before it.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct GroupRules<'a> {
 /// What the jobs of the current group must agree on.
 #[derive(Debug)]
 struct GroupSettings {
-    steadystate: Option<SteadySettings>,
+    steadystate: Option<SteadyState>,
     /// Bytes, 0 for none.
     ramp_size: u64,
     /// `lat_percentiles` and the units of the first job with group reporting.
@@ -32,30 +32,27 @@ struct GroupSettings {
 impl<'a> GroupRules<'a> {
     /// Compares a job with those before it; `spec` is the resolved job, if it could be resolved.
     pub(crate) fn check(&mut self, job: &'a Job, spec: Option<&JobSpec>, findings: &mut Findings) {
-        self.one_interval(job, findings);
+        steadystate::checks_have_one_interval(self.first.get_or_insert(job), job, findings);
         self.waiting(job, findings);
         if begins_a_group(job) {
             self.group = None;
         }
-        let settings = SteadySettings::of(job);
+        let steadystate = steadystate::in_group(job);
         let Some(group) = &mut self.group else {
             self.group = Some(GroupSettings {
-                steadystate: settings,
+                steadystate,
                 ramp_size: ramp_size(job),
                 reported: spec.filter(|spec| spec.group_reporting).map(reported),
             });
             return;
         };
-        steadystate::groups_share_their_settings(&group.steadystate, job, &settings, findings);
+        if group.steadystate != steadystate {
+            steadystate::refuse_difference_in_group(job, findings);
+        }
         group.one_ramp_size(job, findings);
         if let Some(spec) = spec.filter(|spec| spec.group_reporting) {
             group.one_report(job, spec, findings);
         }
-    }
-
-    fn one_interval(&mut self, job: &'a Job, findings: &mut Findings) {
-        let first = *self.first.get_or_insert(job);
-        steadystate::checks_have_one_interval(first, job, findings);
     }
 
     /// Only jobs before this one can be waited for.

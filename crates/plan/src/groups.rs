@@ -78,12 +78,8 @@ impl Groups {
             return;
         }
         if let Some(count) = file_names.found {
-            findings.note(note(
-                job,
-                &[Opt::Opendir],
-                "opendir-files",
-                format!("opendir added {count} files"),
-            ));
+            let text = format!("opendir added {count} files");
+            findings.note(note(job, &[Opt::Opendir], "opendir-files", text));
         }
         if file_names.count > MAX_FILES {
             let message = format!("too many files; the maximum is {MAX_FILES}");

@@ -1,12 +1,12 @@
 //! The server of jobs with the engine http, and what their requests say.
 
 use ferrio_job::{
-    Choice as _, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options, Secret,
+    Direction, EngineKind, FileSpec, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options, Secret,
     SetupError,
 };
 use ferrio_jobfile::{Job, Opt};
 
-use crate::as_written::{chooses, inert, lacks, refuse};
+use crate::as_written::{asks, chooses, engine_is, inert, lacks, refuse};
 use crate::findings::Findings;
 
 /// Bytes of a key of AES-256, and of its base64 form.
@@ -30,7 +30,7 @@ inert! {
 
 /// True when the files of the job are objects of a server.
 pub(crate) fn has_objects(job: &Job) -> bool {
-    EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_objects)
+    engine_is(job, EngineKind::has_objects)
 }
 
 /// The options of the engine. Nothing for a job with another one.
@@ -68,13 +68,11 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         },
         swift_token: secret(Opt::HttpSwiftAuthToken),
         verbose: options.value(Opt::HttpVerbose),
-        missing_is_zeroes: spec.compat.missing_objects_are_zeros || trims(job, spec),
+        // A job that removes objects finds some missing.
+        missing_is_zeroes: spec.compat.missing_objects_are_zeros
+            || spec.rw.does(Direction::Trim)
+            || asks(job, Opt::TrimPercentage),
     }));
-}
-
-/// The job itself removes objects.
-fn trims(job: &Job, spec: &JobSpec) -> bool {
-    spec.rw.does(Direction::Trim) || crate::as_written::asks(job, Opt::TrimPercentage)
 }
 
 /// A key in base64.
@@ -100,11 +98,8 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         || http.host.contains(|c: char| c.is_whitespace() || "?#\\\"<>".contains(c))
     {
         let message = "http_host is not the name of a host".to_owned();
-        wrong(
-            &[Opt::HttpHost],
-            message,
-            "write a name or an address, and its port if that is not the usual one",
-        );
+        let help = "write a name or an address, and its port if that is not the usual one";
+        wrong(&[Opt::HttpHost], message, help);
     }
     if http.mode != HttpMode::S3 {
         return;
@@ -136,17 +131,10 @@ pub(crate) fn check_files(spec: &JobSpec) -> Result<(), SetupError> {
     if !ranges || !spec.compat.refuses_partial_objects {
         return Ok(());
     }
-    let changes =
-        [Direction::Write, Direction::Trim].into_iter().filter(|&direction| spec.rw.does(direction));
-    for direction in changes {
-        let block = &spec.block[direction];
-        let (name, does) = match direction {
-            Direction::Write => ("write", "replace"),
-            _ => ("trim", "remove"),
-        };
-        let covers = |file: &ferrio_job::FileSpec| {
-            file.offset == 0 && block.min == file.size && block.min == block.max
-        };
+    let changes = [(Direction::Write, "replace"), (Direction::Trim, "remove")];
+    for (direction, does) in changes.into_iter().filter(|&(direction, _)| spec.rw.does(direction)) {
+        let (block, name) = (&spec.block[direction], direction.name());
+        let covers = |file: &FileSpec| file.offset == 0 && block.min == file.size && block.min == block.max;
         if let Some(file) = spec.files.iter().find(|file| !covers(file)) {
             let message = format!(
                 "with http_object_mode=range, each {name} of a block would {does} the whole object {}: use \

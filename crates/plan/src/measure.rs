@@ -60,9 +60,9 @@ pub(crate) fn measure(job: &Job) -> Measure {
             // 0 does not undo an earlier 1.
             Opt::GtodReduce if on => {
                 measure.gtod_reduce = true;
-                (measure.lat, measure.clat, measure.slat) = (false, false, false);
+                (measure.lat, measure.clat, measure.slat) = Default::default();
                 (measure.lat_percentiles, measure.clat_percentiles, measure.slat_percentiles) =
-                    (false, false, false);
+                    Default::default();
             }
             _ => {}
         }

@@ -22,9 +22,17 @@ const UNIT: u64 = 256;
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     let memory = memory(&job.options);
-    alignment_is_a_power_of_two(job, memory.align, findings);
-    if memory.kind.is_huge() && job.options.is_given(Opt::HugepageSize) {
-        huge_pages_have_the_size_of_a_page(job, memory.huge_page, findings);
+    let (align, size) = (memory.align, memory.huge_page);
+    if align > 0 && !align.is_power_of_two() {
+        let message = format!("iomem_align={align} is not a power of two");
+        let help = "use a power of two such as 512 or 4k: each buffer begins at a multiple of it";
+        refuse(findings, job, &[Opt::IomemAlign], "alignment-not-a-power-of-two", message, help);
+    }
+    let has_size = memory.kind.is_huge() && job.options.is_given(Opt::HugepageSize);
+    if has_size && (!size.is_power_of_two() || size < 4096) {
+        let message = format!("hugepage-size={size} is not a page size of this machine");
+        let help = "/sys/kernel/mm/hugepages lists the available sizes, usually 2m and 1g";
+        refuse(findings, job, &[Opt::HugepageSize], "not-a-page-size", message, help);
     }
 }
 
@@ -60,22 +68,6 @@ fn memory(options: &Options) -> Memory {
         huge_page: options.value(Opt::HugepageSize),
         transparent_huge: false,
         one_for_all: false,
-    }
-}
-
-fn alignment_is_a_power_of_two(job: &Job, align: u64, findings: &mut Findings) {
-    if align > 0 && !align.is_power_of_two() {
-        let message = format!("iomem_align={align} is not a power of two");
-        let help = "use a power of two such as 512 or 4k: each buffer begins at a multiple of it";
-        refuse(findings, job, &[Opt::IomemAlign], "alignment-not-a-power-of-two", message, help);
-    }
-}
-
-fn huge_pages_have_the_size_of_a_page(job: &Job, size: u64, findings: &mut Findings) {
-    if !size.is_power_of_two() || size < 4096 {
-        let message = format!("hugepage-size={size} is not a page size of this machine");
-        let help = "/sys/kernel/mm/hugepages lists the available sizes, usually 2m and 1g";
-        refuse(findings, job, &[Opt::HugepageSize], "not-a-page-size", message, help);
     }
 }
 

@@ -4,21 +4,21 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use ferrio_job::{Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
+use ferrio_job::{Direction, EngineKind, JobSpec, Prefix, SetupError};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_nbd::{Export, NbdError, ServerQuery, Uri};
 
-use crate::as_written::{inert, refuse};
+use crate::as_written::{engine_is, inert, refuse};
 use crate::direction::changes_data;
 use crate::findings::Findings;
 use crate::probe::Found;
 
 inert! {
     Filename FilenameFormat Directory PreRead:
-        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_export);
+        |job| engine_is(job, EngineKind::has_export);
         "the data is in the export that `uri` names";
     PreRead:
-        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_objects);
+        |job| engine_is(job, EngineKind::has_objects);
         "objects are in no page cache";
 }
 
@@ -33,8 +33,7 @@ pub(crate) struct Exports {
 impl Exports {
     /// Asks the servers of all jobs, which may take as long as this together.
     pub(crate) fn ask<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>, limit: Duration) {
-        let has_export =
-            |job: &&Job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_export);
+        let has_export = |job: &&Job| engine_is(job, EngineKind::has_export);
         for text in jobs.filter(has_export).filter_map(|job| job.options.text(Opt::Uri)) {
             if let Ok(uri) = text.parse::<Uri>()
                 && !self.asked.contains_key(text)
@@ -134,10 +133,8 @@ fn fit(spec: &JobSpec, export: &Export) -> Result<(), SetupError> {
     };
     let unsupported = |why: &str| refused(libc::EOPNOTSUPP, why.to_owned());
     if changes_data(spec.rw) && export.flags.is_read_only() {
-        return refused(
-            libc::EPERM,
-            "the export is read-only: use rw=read, or a server that lets clients write".into(),
-        );
+        let why = "the export is read-only: use rw=read, or a server that lets clients write";
+        return refused(libc::EPERM, why.to_owned());
     }
     if spec.trims() && !export.flags.can_trim() {
         return unsupported("the export has no trim");
@@ -155,10 +152,8 @@ fn fit(spec: &JobSpec, export: &Export) -> Result<(), SetupError> {
         let largest = spec.block[direction].max;
         if largest > export.block.max.into() {
             let most = export.block.max;
-            return refused(
-                libc::EINVAL,
-                format!("a block of {largest} bytes is more than the {most} bytes of one request"),
-            );
+            let why = format!("a block of {largest} bytes is more than the {most} bytes of one request");
+            return refused(libc::EINVAL, why);
         }
     }
     let unit = u64::from(export.block.min);

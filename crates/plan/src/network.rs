@@ -97,19 +97,12 @@ fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
     let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
     let listens = asks(job, Opt::Listen);
     let conflict = |opts, message, help| Some(Conflict { opts, message, help });
+    let two_ends = "use rw=read at one end and rw=write at the other";
     if spec.rw.is_random() {
-        return conflict(
-            &[Opt::Rw],
-            "network IO can't be random",
-            "use rw=read at one end and rw=write at the other",
-        );
+        return conflict(&[Opt::Rw], "network IO can't be random", two_ends);
     }
     if spec.trims() {
-        return conflict(
-            &[Opt::Rw],
-            "network IO can't trim",
-            "use rw=read at one end and rw=write at the other",
-        );
+        return conflict(&[Opt::Rw], "network IO can't trim", two_ends);
     }
     match protocol {
         Protocol::Unix => {
@@ -135,7 +128,7 @@ fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
         Protocol::Udp | Protocol::Udpv6 => {
             if reads && writes {
                 let message = "datagram network connections must be read OR write";
-                return conflict(&[Opt::Rw], message, "use rw=read at one end and rw=write at the other");
+                return conflict(&[Opt::Rw], message, two_ends);
             }
             if listens {
                 return only_streams_listen();
@@ -146,11 +139,8 @@ fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
     let waits = listens || protocol.is_datagram() && reads;
     if waits && host && !(protocol.is_datagram() && names_group(job)) {
         let message = "hostname not valid for non-multicast inbound network IO";
-        return conflict(
-            &[Opt::HostnameNet],
-            message,
-            "remove `hostname`: the end that waits accepts any peer",
-        );
+        let help = "remove `hostname`: the end that waits accepts any peer";
+        return conflict(&[Opt::HostnameNet], message, help);
     }
     if !waits && !host && protocol != Protocol::Unix {
         let message = "connect with no host to connect to. did you forget to set 'listen'?";

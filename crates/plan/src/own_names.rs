@@ -24,28 +24,20 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let named_after_job = if has_outputs { Some(spec.name.clone()) } else { None };
     let mut names = files.iter().chain(&logs).chain(&named_after_job);
     if let Some(name) = names.find(|name| name.contains(char::is_control)) {
-        refuse(
-            findings,
-            job,
-            &[Opt::Filename, Opt::Directory, Opt::FilenameFormat],
-            CODE,
-            format!("the name of a file to be made, `{}`, has control characters", in_one_line(name)),
-            "choose another filename, log prefix or job name; --as=fio makes such files",
-        );
-        return;
+        let message =
+            format!("the name of a file to be made, `{}`, has control characters", in_one_line(name));
+        let help = "choose another filename, log prefix or job name; --as=fio makes such files";
+        let opts = [Opt::Filename, Opt::Directory, Opt::FilenameFormat];
+        return refuse(findings, job, &opts, CODE, message, help);
     }
     let leads_up = |name: &str| Path::new(name).components().any(|part| part == Component::ParentDir);
     let is_after_job = |log: &String| log.starts_with(&spec.name);
     let makes_files = !files.is_empty() && lacks(job, Opt::Filename);
     if leads_up(&spec.name) && (makes_files || has_outputs || logs.iter().any(is_after_job)) {
-        refuse(
-            findings,
-            job,
-            &[],
-            CODE,
-            format!("files named after the job `{}` would be made outside of its directory", spec.name),
-            "choose another name for the job, or name its files by filename and the prefixes of logs",
-        );
+        let message =
+            format!("files named after the job `{}` would be made outside of its directory", spec.name);
+        let help = "choose another name for the job, or name its files by filename and the prefixes of logs";
+        refuse(findings, job, &[], CODE, message, help);
     }
 }
 

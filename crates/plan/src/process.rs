@@ -1,12 +1,10 @@
 //! The worker of a job: its name, user, locked memory, control group, disk scheduler and nice value.
 
-use ferrio_job::{
-    Cgroup, Choice as _, Diagnostic, EngineKind, JobSpec, PlannedJob, PlannedSection, WorkerProcess,
-};
+use ferrio_job::{Cgroup, Diagnostic, EngineKind, JobSpec, PlannedJob, PlannedSection, WorkerProcess};
 use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_machine::{IoCgroups, Machine};
 
-use crate::as_written::{inert, lacks, note};
+use crate::as_written::{engine_is, inert, lacks, note};
 use crate::findings::Findings;
 
 /// Memory that `lockmem` leaves to everybody else, MiB.
@@ -16,7 +14,7 @@ inert! {
     CgroupNodelete CgroupWeight:
         |job| lacks(job, Opt::Cgroup); "the job is in no `cgroup`";
     Ioscheduler:
-        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::is_diskless);
+        |job| engine_is(job, EngineKind::is_diskless);
         "this engine does no I/O on disks";
 }
 

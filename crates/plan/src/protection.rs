@@ -7,11 +7,11 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{Diagnostic, FileKind, FileSpec, FileType, JobSpec, layout_of};
+use ferrio_job::{FileKind, FileSpec, FileType, JobSpec, layout_of};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{holds_data, is_among_devices, is_as_laid_out};
 
-use crate::as_written::{chooses, name, place};
+use crate::as_written::{chooses, refuse};
 use crate::findings::Findings;
 
 /// Marks the files that do not exist and whose names would be those of devices. Links that lead nowhere are looked for if users (or a
@@ -41,9 +41,8 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
             None => &[Opt::Filename, Opt::Directory],
         };
         let message = format!("{path} does not exist, and the job would create a regular file there");
-        let problem = Diagnostic::error(message, place(job, named_by));
         let help = "correct the name of the device, or set filetype=file to create a file in /dev";
-        findings.refuse(problem.code("missing-device").help(help).job(name(job)));
+        refuse(findings, job, named_by, "missing-device", message, help);
     }
     let is_lost = |file: &&FileSpec| {
         layout.would_destroy_data(file)
@@ -64,10 +63,9 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
         first.path.display(),
         first.end(),
     );
-    let problem = Diagnostic::error(message, place(job, &[Opt::Filename, Opt::Opendir]));
     let help = "name another file, reduce `size` (without it, the job reads the file as it is), or set \
                 allow_layout_overwrite=1 if the content may be lost";
-    findings.refuse(problem.code("layout-overwrites").help(help).job(name(job)));
+    refuse(findings, job, &[Opt::Filename, Opt::Opendir], "layout-overwrites", message, help);
 }
 
 #[cfg(test)]

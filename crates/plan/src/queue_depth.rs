@@ -1,9 +1,9 @@
 //! How many I/Os are in flight at once: `iodepth` and its batches, `io_submit_mode`, `serialize_overlap`.
 
-use ferrio_job::{Choice as _, Depth, EngineKind, JobSpec, Prefix, SubmitMode};
+use ferrio_job::{Depth, EngineKind, JobSpec, Prefix, SubmitMode};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{chooses, inert, lacks, note, refuse};
+use crate::as_written::{chooses, engine_is, inert, lacks, note, refuse};
 use crate::direction::{changes_data, rw};
 use crate::findings::Findings;
 
@@ -16,7 +16,7 @@ inert! {
         |job| chooses(job, Opt::IoSubmitMode, SubmitMode::Offload);
         "each thread takes one I/O as soon as there is one";
     IodepthBatch:
-        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::begins_at_once);
+        |job| engine_is(job, EngineKind::begins_at_once);
         "the engine begins each I/O when it is submitted";
 }
 

@@ -5,6 +5,7 @@ use ferrio_job::{
     RandomGenerator, RandomOrder, Seeding,
 };
 use ferrio_jobfile::{Job, Opt, Options};
+use ferrio_random::DEFAULT_SEED;
 
 use crate::as_written::{asks, chooses, inert, note, refuse, verifies};
 use crate::direction::rw;
@@ -42,14 +43,16 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.random_order = generator.order();
     spec.generator = generator.generator();
     spec.distribution = distribution(options);
-    spec.percentage_random = percentage_random(options);
+    let shares: PerDirection<u64> = options.value(Opt::PercentageRandom);
+    spec.percentage_random = PerDirection(shares.0.map(|percent| percent.min(100) as u32));
     spec.seeding = seeding(options);
 }
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     disable_map_if_aligned(job, spec, findings);
-    disable_map_if_unneeded(spec);
+    // A skewed distribution repeats offsets before it has visited all of them; a shift register or a permutation needs no map.
+    spec.random_map &= spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
     if spec.rw.is_random() && spec.random_order != RandomOrder::Drawn {
         check_order_against_distribution(job, spec, findings);
     }
@@ -77,10 +80,13 @@ pub(crate) fn seeding(options: &Options) -> Seeding {
     }
 }
 
-/// Shares of random offsets in percent.
-fn percentage_random(options: &Options) -> PerDirection<u32> {
-    let shares: PerDirection<u64> = options.value(Opt::PercentageRandom);
-    PerDirection(shares.0.map(|percent| percent.min(100) as u32))
+/// The seed of a job's streams, unless they are seeded by the system.
+pub(crate) fn known_seed(seeding: Seeding) -> Option<u64> {
+    match seeding {
+        Seeding::Repeatable => Some(DEFAULT_SEED),
+        Seeding::Fixed(seed) => Some(seed),
+        Seeding::FromSystem => None,
+    }
 }
 
 /// Checks that need the files: 32-bit draws do not reach all blocks of a large file, and zones or blocks of a distribution may lie
@@ -162,11 +168,6 @@ fn disable_map_if_aligned(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         findings.warn(note(job, &[Opt::Ba], "random-map-off", text));
         spec.random_map = false;
     }
-}
-
-/// A skewed distribution repeats offsets before it has visited all of them; a shift register or a permutation needs no map.
-fn disable_map_if_unneeded(spec: &mut JobSpec) {
-    spec.random_map &= spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
 }
 
 /// As in fio, `lfsr` has no effect with a distribution other than `random`. `permute` exists only in ferrio, so it was requested on

@@ -8,7 +8,7 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{Job, Opt};
 
-use crate::as_written::{asks, inert, note, place, refuse};
+use crate::as_written::{asks, chooses, inert, lacks, note, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
 
@@ -27,9 +27,26 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         refuse(findings, job, &[Opt::ReadIolog], CONFLICT, message, "remove one of the two");
         return;
     }
-    writes_at_random(job, findings);
-    has_one_generator(job, findings);
-    has_no_map(job, findings);
+    if rw(job) != ReadWrite::RandWrite {
+        let message = "sprandom requires random write, random_generator=lfsr, norandommap=1";
+        let opts = [Opt::Sprandom, Opt::Rw];
+        refuse(findings, job, &opts, "sprandom-without-random-writes", message, "set rw=randwrite");
+    }
+    let is_lfsr = chooses(job, Opt::RandomGenerator, RandomGenerator::Lfsr);
+    let has_no_map = job.options.value(Opt::Norandommap);
+    for (opt, is_set, setting, code) in [
+        (Opt::RandomGenerator, is_lfsr, "random_generator=lfsr", "sprandom-with-other-generator"),
+        (Opt::Norandommap, has_no_map, "norandommap=1", "sprandom-with-random-map"),
+    ] {
+        if lacks(job, opt) {
+            let text = format!("sprandom sets {setting}");
+            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
+        } else if !is_set {
+            let help =
+                if opt == Opt::Norandommap { "remove `norandommap=0`" } else { "remove `random_generator`" };
+            refuse(findings, job, &[opt], code, format!("sprandom requires {setting}"), help);
+        }
+    }
     values_make_sense(job, findings);
 }
 
@@ -115,14 +132,8 @@ pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) 
         );
         let help =
             format!("set `spr_num_regions` to at most {}, or choose a smaller block size", most_regions(1));
-        refuse(
-            findings,
-            job,
-            &[Opt::Sprandom, Opt::SprNumRegions],
-            "sprandom-regions-too-small",
-            message,
-            &help,
-        );
+        let opts = [Opt::Sprandom, Opt::SprNumRegions];
+        refuse(findings, job, &opts, "sprandom-regions-too-small", message, &help);
     } else if cache > pass.region_bytes() {
         let message = match most_regions(cache) {
             0 => format!(
@@ -168,44 +179,6 @@ pub(crate) fn clones_are_apart(jobs: &[PlannedJob], sections: &[PlannedSection],
 /// The code of options that exclude `sprandom`.
 const CONFLICT: &str = "sprandom-with-conflicting-option";
 
-fn writes_at_random(job: &Job, findings: &mut Findings) {
-    if rw(job) != ReadWrite::RandWrite {
-        let message = "sprandom requires random write, random_generator=lfsr, norandommap=1";
-        let opts = [Opt::Sprandom, Opt::Rw];
-        refuse(findings, job, &opts, "sprandom-without-random-writes", message, "set rw=randwrite");
-    }
-}
-
-fn has_one_generator(job: &Job, findings: &mut Findings) {
-    match job.options.chosen(Opt::RandomGenerator) {
-        Some(RandomGenerator::Lfsr) => {}
-        Some(_) => {
-            let message = "sprandom requires random_generator=lfsr";
-            let help = "remove `random_generator`";
-            refuse(findings, job, &[Opt::RandomGenerator], "sprandom-with-other-generator", message, help);
-        }
-        None => {
-            let text = "sprandom sets random_generator=lfsr";
-            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
-        }
-    }
-}
-
-fn has_no_map(job: &Job, findings: &mut Findings) {
-    match job.options.if_given(Opt::Norandommap) {
-        Some(true) => {}
-        Some(false) => {
-            let message = "sprandom requires norandommap=1";
-            let help = "remove `norandommap=0`";
-            refuse(findings, job, &[Opt::Norandommap], "sprandom-with-random-map", message, help);
-        }
-        None => {
-            let text = "sprandom sets norandommap=1";
-            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
-        }
-    }
-}
-
 fn values_make_sense(job: &Job, findings: &mut Findings) {
     let op = job.options.value::<f64>(Opt::SprOp);
     // What is not a number is not above 0 either.
@@ -214,9 +187,7 @@ fn values_make_sense(job: &Job, findings: &mut Findings) {
             "spr_op={op} is out of range: spare space is a share of the capacity, above 0 and below 1"
         );
         let help = "a device of 1000 GB with 1150 GB of flash has spr_op=0.15";
-        let problem =
-            Diagnostic::error(message, place(job, &[Opt::SprOp])).code("sprandom-value-out-of-range");
-        findings.refuse(problem.help(help).job(crate::as_written::name(job)));
+        refuse(findings, job, &[Opt::SprOp], "sprandom-value-out-of-range", message, help);
     }
     let regions = job.options.value::<u32>(Opt::SprNumRegions);
     let most = Sprandom::MAX_REGIONS;

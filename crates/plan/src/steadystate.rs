@@ -15,7 +15,7 @@ inert! {
 }
 
 /// Most checks in a window: the figures of all of them are kept and reported.
-const MAX_CHECKS: u128 = 1_000_000;
+const MAX_CHECKS: usize = 1_000_000;
 
 /// Shortest time between two checks.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
@@ -26,36 +26,37 @@ const STEADYSTATE: [Opt; 4] =
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::SteadystateDuration) {
-        an_interval_is_a_second_at_least(job, findings);
-        a_window_is_some_intervals_long(job, findings);
+        check_times(job, findings);
     }
 }
 
 /// The steady state; there is none without a duration.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+fn state(job: &Job) -> Option<SteadyState> {
     let options = &job.options;
-    let window: Duration = options.value(Opt::SteadystateDuration);
-    if window.is_zero() {
-        return;
-    }
+    let duration: Duration = options.value(Opt::SteadystateDuration);
     let test = options.choice::<SteadyTest>(Opt::Steadystate);
     let SteadyLimit { limit, percent } = options.value(Opt::Steadystate);
-    let state = SteadyState {
+    (!duration.is_zero()).then(|| SteadyState {
         figure: test.figure(),
         slope: test.is_slope(),
         limit,
         percent,
-        duration: window,
+        duration,
         ramp: options.value(Opt::SteadystateRampTime),
         interval: interval(job),
-    };
+    })
+}
+
+/// The steady state, which needs the latencies that it is about.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let Some(state) = state(job) else { return };
     if state.figure == SteadyFigure::Latency && !spec.measure.clat {
-        let message =
-            format!("steadystate={} needs the completion latencies, which are not measured", test.word());
+        let test = job.options.choice::<SteadyTest>(Opt::Steadystate);
+        let message = format!("steadystate={test} needs the completion latencies, which are not measured");
         let help = "remove `disable_clat` or `gtod_reduce`, or choose `iops` or `bw`";
         refuse(findings, job, &[Opt::Steadystate], "steadystate-without-latencies", message, help);
     }
-    if window.as_micros() / state.interval.as_micros().max(1) > MAX_CHECKS {
+    if state.checks() > MAX_CHECKS {
         let message = format!("a steady state window of more than {MAX_CHECKS} checks is too long");
         let help = "use a shorter `steadystate_duration` or a longer `steadystate_check_interval`";
         refuse(findings, job, &[Opt::SteadystateDuration], "steadystate-duration-too-long", message, help);
@@ -63,19 +64,15 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.steadystate = Some(state);
 }
 
-fn an_interval_is_a_second_at_least(job: &Job, findings: &mut Findings) {
-    if interval(job) < MIN_INTERVAL {
-        let message = "ss_check_interval must be at least 1s";
-        let help = "use 1s or more";
-        let opts = [Opt::SteadystateCheckInterval];
-        refuse(findings, job, &opts, "steadystate-interval-too-short", message, help);
-    }
-}
-
-fn a_window_is_some_intervals_long(job: &Job, findings: &mut Findings) {
-    let duration = job.options.value::<Duration>(Opt::SteadystateDuration).as_micros();
+/// The interval has a second at least, and the window is several intervals long.
+fn check_times(job: &Job, findings: &mut Findings) {
     let interval = interval(job).as_micros();
-    if interval >= MIN_INTERVAL.as_micros() && (duration <= interval || !duration.is_multiple_of(interval)) {
+    let duration = job.options.value::<Duration>(Opt::SteadystateDuration).as_micros();
+    if interval < MIN_INTERVAL.as_micros() {
+        let message = "ss_check_interval must be at least 1s";
+        let opts = [Opt::SteadystateCheckInterval];
+        refuse(findings, job, &opts, "steadystate-interval-too-short", message, "use 1s or more");
+    } else if duration <= interval || !duration.is_multiple_of(interval) {
         let message = format!("ss_duration {duration}us must be multiple of ss_check_interval {interval}us");
         let help = "use at least twice the interval";
         let opts = [Opt::SteadystateDuration, Opt::SteadystateCheckInterval];
@@ -100,42 +97,16 @@ pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Fi
     }
 }
 
-/// What jobs of one group must have in common; `None` without a steady state.
-#[derive(Debug, PartialEq)]
-pub(crate) struct SteadySettings {
-    test: SteadyTest,
-    limit: SteadyLimit,
-    duration: Duration,
-    ramp: Duration,
+/// What the jobs of a group must have in common, for which one window is kept: all but the interval, in which all jobs of a run agree.
+pub(crate) fn in_group(job: &Job) -> Option<SteadyState> {
+    state(job).map(|state| SteadyState { interval: Duration::ZERO, ..state })
 }
 
-impl SteadySettings {
-    pub(crate) fn of(job: &Job) -> Option<SteadySettings> {
-        if !asks(job, Opt::SteadystateDuration) {
-            return None;
-        }
-        let options = &job.options;
-        Some(SteadySettings {
-            test: options.choice(Opt::Steadystate),
-            limit: options.value(Opt::Steadystate),
-            duration: options.value(Opt::SteadystateDuration),
-            ramp: options.value(Opt::SteadystateRampTime),
-        })
-    }
-}
-
-/// One window is kept for a whole group.
-pub(crate) fn groups_share_their_settings(
-    first: &Option<SteadySettings>,
-    job: &Job,
-    here: &Option<SteadySettings>,
-    findings: &mut Findings,
-) {
-    if first != here {
-        let message = "job rejected: steadystate options must be consistent within reporting groups";
-        let help = "set them once in [global], or begin a new group with `new_group`";
-        refuse(findings, job, &STEADYSTATE, "steadystate-differs-in-group", message, help);
-    }
+/// Refuses a job whose steady state is not that of its group.
+pub(crate) fn refuse_difference_in_group(job: &Job, findings: &mut Findings) {
+    let message = "job rejected: steadystate options must be consistent within reporting groups";
+    let help = "set them once in [global], or begin a new group with `new_group`";
+    refuse(findings, job, &STEADYSTATE, "steadystate-differs-in-group", message, help);
 }
 
 #[cfg(test)]

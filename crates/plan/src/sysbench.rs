@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use ferrio_job::{
     BlockSizes, Depth, EngineKind, EventKind, EventLoad, EventPart, EventWork, ExitWhat, Fadvise, Fallocate,
-    FileKind, FileSpec, Fileio, FileioMode, JobSpec, OpenSync, Origin, PerDirection, Plan, PlannedJob,
-    PlannedSection, ReadWrite, Seeding, Tuning,
+    FileSpec, Fileio, FileioMode, JobSpec, OpenSync, Origin, PerDirection, Plan, PlannedJob, PlannedSection,
+    ReadWrite, Seeding, Tuning,
 };
 use ferrio_jobfile::{Builder, Environment};
 use ferrio_machine::Machine;
@@ -224,14 +224,9 @@ fn fileio_job(asked: &SysbenchFileio) -> JobSpec {
     let file_size = asked.file_size();
     let file = |index| FileSpec {
         path: SysbenchFileio::file_name(index),
-        kind: FileKind::Regular,
-        offset: 0,
         size: file_size,
         real_size: file_size,
-        found: None,
-        extend: false,
-        missing_device: false,
-        run: None,
+        ..FileSpec::default()
     };
     let (engine, backlog) = match asked.io_mode {
         FileIoMode::Sync => (EngineKind::Psync, 1),

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use ferrio_job::PlannedJob;
 use ferrio_job::{
-    Choice as _, CpuLoad, CpuMode, Depth, Diagnostic, EngineKind, JobSpec, LayoutOptions, LifeCycle, Limits,
-    OpenOptions, Program, ReadWrite, Think,
+    CpuLoad, CpuMode, Depth, Diagnostic, JobSpec, LayoutOptions, LifeCycle, Limits, OpenOptions, PlannedJob,
+    Program, ReadWrite, Think,
 };
 use ferrio_jobfile::{Job, Opt, OptionScope, Options};
 
+use crate::as_written::engine_is;
 use crate::findings::Findings;
 
 /// Pause between two looks at the program of `exec`, as in fio.
@@ -44,7 +44,7 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
     let whole = std::mem::take(spec);
     let Limits { number_ios, runtime, time_based, ramp_time, startdelay, .. } = whole.limits;
     let cpu = &whole.engine_options.cpu;
-    let time = if whole.engine.only_makes_load() { cpu.pause(cpu.chunk) } else { BETWEEN_LOOKS };
+    let time = if whole.engine.is_background_load() { cpu.pause(cpu.chunk) } else { BETWEEN_LOOKS };
     // Nothing else ends a job that only makes a load. fio ends such a job if it is a thread, whatever its run time.
     let endless = runtime.is_zero() && number_ios == 0;
     let exits = whole.life.ends_with_others || whole.thread || endless;
@@ -52,7 +52,7 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
         name: whole.name,
         description: whole.description,
         compat: whole.compat,
-        life: LifeCycle { ends_with_others: whole.engine.only_makes_load() && exits, ..whole.life },
+        life: LifeCycle { ends_with_others: whole.engine.is_background_load() && exits, ..whole.life },
         group_reporting: whole.group_reporting,
         thread: whole.thread,
         rw: ReadWrite::Read,
@@ -91,8 +91,7 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
 
 /// True for an option of a job without I/O that is about I/O.
 pub(crate) fn is_about_io(job: &Job, opt: Opt) -> bool {
-    let works = EngineKind::from_word(job.options.engine()).is_some_and(|engine| !engine.does_io());
-    works && has_no_meaning_without_io(opt)
+    engine_is(job, |engine| !engine.does_io()) && has_no_meaning_without_io(opt)
 }
 
 fn has_no_meaning_without_io(opt: Opt) -> bool {
@@ -122,7 +121,7 @@ fn has_no_meaning_without_io(opt: Opt) -> bool {
 pub(crate) fn check_end(jobs: &[PlannedJob], findings: &mut Findings) {
     let has_end = |spec: &JobSpec| !spec.limits.runtime.is_zero() || spec.limits.number_ios > 0;
     let endless = jobs.iter().find(|job| !has_end(&job.spec));
-    if let Some(job) = endless.filter(|_| jobs.iter().all(|job| job.spec.engine.only_makes_load())) {
+    if let Some(job) = endless.filter(|_| jobs.iter().all(|job| job.spec.engine.is_background_load())) {
         let message = "no job does I/O, so nothing ends the load: the run ends at a signal only";
         let note = Diagnostic::note(message).code("endless-load").job(&job.spec.name);
         findings.warn(note.help("give the job a `runtime`"));

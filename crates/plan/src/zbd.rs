@@ -29,10 +29,32 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if !chooses(job, Opt::Zonemode, ZoneMode::Zbd) {
         return;
     }
-    zones_are_laid_out_in_turn(job, findings);
-    remainders_need_free_offsets(job, findings);
-    recovery_continues_after_errors(job, findings);
-    nothing_is_appended_or_replayed(job, findings);
+    if !job.options.value::<bool>(Opt::CreateSerialize) {
+        let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
+        let help = "remove `create_serialize=0`";
+        refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
+    }
+    if asks(job, Opt::WriteZoneRemainder) && job.options.if_given(Opt::Norandommap) == Some(false) {
+        let message = "write_zone_remainder=1 requires norandommap=1";
+        let help = "remove `norandommap=0`";
+        refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);
+    }
+    let stops_at_errors = chooses(job, Opt::ContinueOnError, ContinueOnError::None);
+    if asks(job, Opt::RecoverZbdWriteError) && stops_at_errors {
+        let message = "recover_zbd_write_error works only when continue_on_error is set";
+        let help = "set continue_on_error=write, or remove `recover_zbd_write_error`";
+        refuse(findings, job, &[Opt::RecoverZbdWriteError], "recovery-without-continuing", message, help);
+    }
+    for (opt, help) in [
+        (Opt::FileAppend, "the zones of a file end with it: remove `file_append`"),
+        (Opt::FillDevice, "the zones of a file end with it: remove `fill_device`"),
+        (Opt::ReadIolog, "the offsets of a log are not moved to write pointers: remove `zonemode`"),
+    ] {
+        if asks(job, opt) {
+            let message = format!("zonemode=zbd and --{} are not compatible", opt.row().name);
+            refuse(findings, job, &[opt], "zbd-with-other-offsets", message, help);
+        }
+    }
     if asks(job, Opt::ExperimentalVerify) {
         let message = "zonemode=zbd does not support experimental verify";
         let help = "remove `experimental_verify`";
@@ -76,7 +98,13 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         let help = "use an engine that reads and writes files";
         refuse(findings, job, &[Opt::Zonemode], "zbd-without-offsets", message, help);
     }
-    trims_are_whole_zones(job, spec, findings);
+    let trims = &spec.block[Direction::Trim];
+    let has_one_size = trims.min == trims.max && spec.split[Direction::Trim].is_empty();
+    if spec.rw.does(Direction::Trim) && !has_one_size {
+        let message = "bsrange and bssplit are not allowed for trim with zonemode=zbd";
+        let help = "a trim resets a zone: set the block size of trims to the size of a zone";
+        refuse(findings, job, &[Opt::Bsrange, Opt::Bssplit], "zbd-trims-of-several-sizes", message, help);
+    }
     if recovers && spec.verify.is_some() && !spec.is_sync() {
         let message = "recover_zbd_write_error does not support verify with asynchronous engines";
         let help = "a repaired zone has zeros where writes failed: use a synchronous engine, or remove one of the options";
@@ -230,56 +258,6 @@ fn skip(job: &Job, files: &[FileSpec], zones: &[FileZones]) -> Result<u64, Setup
 /// fio prints these lines as they are, and reports no error number.
 fn failed(message: impl Into<String>) -> SetupError {
     SetupError::new(0, "zbd_setup_files", message).prefix(Prefix::None)
-}
-
-fn zones_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
-    if !job.options.value::<bool>(Opt::CreateSerialize) {
-        let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
-        let help = "remove `create_serialize=0`";
-        refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
-    }
-}
-
-fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::WriteZoneRemainder) && job.options.if_given(Opt::Norandommap) == Some(false) {
-        let message = "write_zone_remainder=1 requires norandommap=1";
-        let help = "remove `norandommap=0`";
-        refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);
-    }
-}
-
-fn recovery_continues_after_errors(job: &Job, findings: &mut Findings) {
-    let continues = !chooses(job, Opt::ContinueOnError, ContinueOnError::None);
-    if asks(job, Opt::RecoverZbdWriteError) && !continues {
-        let message = "recover_zbd_write_error works only when continue_on_error is set";
-        let help = "set continue_on_error=write, or remove `recover_zbd_write_error`";
-        refuse(findings, job, &[Opt::RecoverZbdWriteError], "recovery-without-continuing", message, help);
-    }
-}
-
-fn nothing_is_appended_or_replayed(job: &Job, findings: &mut Findings) {
-    let mut exclude = |opt: Opt, help: &str| {
-        let message = format!("zonemode=zbd and --{} are not compatible", opt.row().name);
-        refuse(findings, job, &[opt], "zbd-with-other-offsets", message, help);
-    };
-    if asks(job, Opt::FileAppend) {
-        exclude(Opt::FileAppend, "the zones of a file end with it: remove `file_append`");
-    }
-    if asks(job, Opt::FillDevice) {
-        exclude(Opt::FillDevice, "the zones of a file end with it: remove `fill_device`");
-    }
-    if job.options.is_given(Opt::ReadIolog) {
-        exclude(Opt::ReadIolog, "the offsets of a log are not moved to write pointers: remove `zonemode`");
-    }
-}
-
-fn trims_are_whole_zones(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let block = &spec.block[Direction::Trim];
-    if spec.rw.does(Direction::Trim) && (block.min != block.max || !spec.split[Direction::Trim].is_empty()) {
-        let message = "bsrange and bssplit are not allowed for trim with zonemode=zbd";
-        let help = "a trim resets a zone: set the block size of trims to the size of a zone";
-        refuse(findings, job, &[Opt::Bsrange, Opt::Bssplit], "zbd-trims-of-several-sizes", message, help);
-    }
 }
 
 #[cfg(test)]

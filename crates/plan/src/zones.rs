@@ -23,10 +23,19 @@ inert! {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let has_size = asks(job, Opt::Zonesize);
     match job.options.choice(Opt::Zonemode) {
-        ZoneMode::Strided => strided_needs_a_zonesize(job, findings),
-        ZoneMode::Zbd => {}
-        ZoneMode::None => zonesize_needs_a_mode(job, findings),
+        ZoneMode::Strided if !has_size => {
+            let message = "--zonesize must be specified when using --zonemode=strided";
+            let help = "set the bytes to transfer in each zone with `zonesize`";
+            refuse(findings, job, &[Opt::Zonemode], "zonemode-without-zonesize", message, help);
+        }
+        ZoneMode::None if has_size => {
+            let message = "--zonemode=none and --zonesize are not compatible";
+            let help = "set `zonemode=strided` or `zonemode=zbd`, or remove `zonesize`";
+            refuse(findings, job, &[Opt::Zonesize], "zonesize-without-zonemode", message, help);
+        }
+        _ => {}
     }
 }
 
@@ -59,22 +68,6 @@ fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
         return None;
     }
     Some(Zones { size, range, skip })
-}
-
-fn zonesize_needs_a_mode(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::Zonesize) {
-        let message = "--zonemode=none and --zonesize are not compatible";
-        let help = "set `zonemode=strided` or `zonemode=zbd`, or remove `zonesize`";
-        refuse(findings, job, &[Opt::Zonesize], "zonesize-without-zonemode", message, help);
-    }
-}
-
-fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
-    if !asks(job, Opt::Zonesize) {
-        let message = "--zonesize must be specified when using --zonemode=strided";
-        let help = "set the bytes to transfer in each zone with `zonesize`";
-        refuse(findings, job, &[Opt::Zonemode], "zonemode-without-zonesize", message, help);
-    }
 }
 
 /// Rules about `fdp` and `dataplacement`.

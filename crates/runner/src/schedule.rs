@@ -150,7 +150,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
         wave_of: vec![0; plan.jobs.len()],
         unfinished: plan.jobs.len(),
         unstarted: plan.jobs.len(),
-        load_only_jobs: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
+        load_only_jobs: plan.jobs.iter().filter(|job| job.spec.engine.is_background_load()).count(),
         next_poll: Instant::now(),
         signal: None,
         has_reported_stop: false,

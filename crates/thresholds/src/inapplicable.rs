@@ -82,7 +82,7 @@ fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(S
 /// False only if the job certainly has no such I/O.
 fn may_do(spec: &JobSpec, direction: Direction) -> bool {
     let follows_others = spec.replay.is_some() || spec.events.is_some();
-    let moves = spec.engine.does_io() && !spec.engine.only_makes_load();
+    let moves = spec.engine.does_io() && !spec.engine.is_background_load();
     (moves && spec.rw.does(direction))
         || follows_others
         || (direction == Direction::Read && spec.verify.is_some())

@@ -1,10 +1,8 @@
 //! Memory and contents of the I/O buffers.
 
 use crate::catalogue::absent;
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "none"] {
         Mem: "mem" | "iomem", EnumArg, Plain, of MemoryType;
             Works; "Where I/O buffers come from";
@@ -39,4 +37,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         DedupeWorkingSetPercentage: "dedupe_working_set_percentage", Int, Percent, default "5", max 100, under "dedupe_percentage";
             Works; "Part of size used as unique pool";
     }
-};
+}

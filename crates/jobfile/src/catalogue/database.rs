@@ -3,10 +3,8 @@
 use ferrio_job::DatabaseModel;
 
 use super::opt::Opt;
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Database; "io" / "database"] {
         Workload: "workload", Enum, Plain, of DatabaseModel;
             Works; "Run the I/O of a database: the job becomes sessions that run transactions, and jobs in the background (ferrio only)";
@@ -63,7 +61,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         WaitingTables: "waiting_tables", Int, Count, min 1, max 100000, under "workload";
             Works; "Transactions wait while more new tables than this wait to be written, or more than this to be merged";
     }
-};
+}
 
 /// The defaults of jobs with a `workload`, which differ between the models: `-` where a model lacks the option.
 pub(super) const PRESETS: &[(Opt, [&str; DatabaseModel::ALL.len()])] = &[

@@ -1,9 +1,6 @@
 //! Files: their names, how they are made, laid out, opened and synced.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "file" / "filename"] {
         Filename: "filename", StrList, Plain;
             Works; "Colon-separated files or devices to use, shared by all clones; backslash escapes a colon; '-' (stdin/stdout) is refused";
@@ -76,4 +73,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         UnlinkEachLoop: "unlink_each_loop", Bool, Plain, default "0";
             Works; "Delete the job's files after each loop; called ferrio, files that the next loop reads are laid out again";
     }
-};
+}

@@ -1,10 +1,8 @@
 //! The I/O of a job: direction, engine, queue depth, sizes, and the flags of opening files.
 
 use crate::catalogue::absent;
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "io_basic"] {
         Rw: "rw" | "readwrite", EnumArg, Plain, of ReadWrite;
             Works; "Direction and pattern of the workload";
@@ -81,4 +79,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         WriteHint: "write_hint", Enum, Plain, of WriteHint;
             Works; "Expected lifetime of written data";
     }
-};
+}

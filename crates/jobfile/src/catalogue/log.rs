@@ -1,9 +1,6 @@
 //! Logs, and recording and replaying I/O.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "iolog"] {
         WriteIolog: "write_iolog", Str, Plain;
             Works; "Append the issued I/O pattern to this file";
@@ -78,4 +75,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Iopsavgtime: "iopsavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_iops_log";
             Works; "Sampling interval of I/O rate statistics";
     }
-};
+}

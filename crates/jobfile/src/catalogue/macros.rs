@@ -12,7 +12,7 @@
 //! An option that is refused has no enum: it lists its words as `words ["none": "help", "0" = "none"]`, where `"0" = "none"`
 //! is another spelling of `none`.
 
-/// Makes rows of the table.
+/// Makes `ROWS`, the part of the table in a file.
 macro_rules! rows {
     ($(
         [$scope:expr; $category:literal / $group:literal] {
@@ -24,40 +24,39 @@ macro_rules! rows {
                     $status:expr; $help:literal;
             )+
         }
-    )+) => {{
-        #[allow(unused_imports)]
-        use $crate::catalogue::opt::Opt;
-        #[allow(unused_imports)]
-        use $crate::catalogue::row::{
-            ValueKind, Multi, OptionScope::{Core, Database, Engines, Profile}, OptionStatus::{NoEffect, OnlyOff, Unavailable, Works}, ValueUnit,
+    )+) => {
+        pub(in $crate::catalogue) const ROWS: &[$crate::catalogue::OptionRow] = {
+            use $crate::catalogue::opt::Opt;
+            use $crate::catalogue::row::{
+                Multi, OptionRow, OptionScope::*, OptionStatus::*, ValueKind, ValueUnit,
+            };
+            &[$($(OptionRow {
+                opt: Opt::$opt,
+                name: $name,
+                aliases: &[$($alias),*],
+                scope: $scope,
+                category: $category,
+                group: $group,
+                kind: ValueKind::$kind,
+                multi: [$(Multi::$multi,)? Multi::No][0],
+                default: [$($default,)? $(<ferrio_job::$choice as ferrio_job::Choice>::DEFAULT,)? ""][0],
+                min: [$(Some($min),)? None][0],
+                max: [$(Some($max),)? None][0],
+                choices: [
+                    $($list,)?
+                    $(<ferrio_job::$choice as ferrio_job::Choice>::WORDS,)?
+                    $(&[$(ferrio_job::Word {
+                        word: $word,
+                        same_as: [$(Some($main),)? None][0],
+                        help: concat!("" $(, $meaning)?),
+                    }),+] as &[ferrio_job::Word],)?
+                    &[],
+                ][0],
+                unit: ValueUnit::$unit,
+                parent: concat!("" $(, $parent)?),
+                help: $help,
+                status: $status,
+            },)+)+]
         };
-        &[$($(OptionRow {
-            opt: Opt::$opt,
-            name: $name,
-            aliases: &[$($alias),*],
-            scope: $scope,
-            category: $category,
-            group: $group,
-            kind: ValueKind::$kind,
-            multi: [$(Multi::$multi,)? Multi::No][0],
-            default: [$($default,)? $(<ferrio_job::$choice as ferrio_job::Choice>::DEFAULT,)? ""][0],
-            min: [$(Some($min),)? None][0],
-            max: [$(Some($max),)? None][0],
-            choices: [
-                $($list,)?
-                $(<ferrio_job::$choice as ferrio_job::Choice>::WORDS,)?
-                $(&[$(ferrio_job::Word {
-                    word: $word,
-                    same_as: [$(Some($main),)? None][0],
-                    help: concat!("" $(, $meaning)?),
-                }),+] as &[ferrio_job::Word],)?
-                &[],
-            ][0],
-            unit: ValueUnit::$unit,
-            parent: concat!("" $(, $parent)?),
-            help: $help,
-            status: $status,
-        },)+)+]
-    }};
+    };
 }
-pub(super) use rows;

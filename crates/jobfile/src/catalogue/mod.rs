@@ -4,6 +4,9 @@
 //! option names. The rows are in the files beside this one, one for each group of fio's options, and in `engine/`;
 //! `macros.rs` explains their form, `opt.rs` gives their order.
 
+#[macro_use]
+mod macros;
+
 mod absent;
 mod buffers;
 mod database;
@@ -11,7 +14,6 @@ mod engine;
 mod file;
 mod io;
 mod log;
-mod macros;
 mod names;
 mod opt;
 mod process;

@@ -1,9 +1,6 @@
 //! The job among the others: description, run time, grouping, errors, CPUs, priorities.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "general" / "desc"] {
         Description: "description", Str, Plain;
             Works; "Free text shown with the job in the report; no effect on the run";
@@ -110,4 +107,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         CgroupWeight: "cgroup_weight", Int, Plain, min 100, max 1000, under "cgroup";
             Works; "I/O weight of the cgroup";
     }
-};
+}

@@ -1,9 +1,6 @@
 //! Options of the built-in profiles act and tiobench.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "profile" / "none"] {
         Profile: "profile", Str, Plain;
             NoEffect("only --profile on the command line starts a profile"); "Name of a built-in profile";
@@ -36,4 +33,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Threads: "threads", Int, Count, max 4294967295;
             NoEffect("only --profile=tiobench reads it"); "Jobs that run each test together; without effect in fio";
     }
-};
+}

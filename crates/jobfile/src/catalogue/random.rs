@@ -1,9 +1,6 @@
 //! Random offsets: seeds, generators, distributions.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "random"] {
         Randrepeat: "randrepeat" | "allrandrepeat", Bool, Plain, default "1", under "rw";
             Works; "Fixed seed, so random sequences repeat between runs";
@@ -32,4 +29,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         PercentageSequential: "percentage_sequential", Deprecated, Plain;
             Unavailable("it was withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use is an error";
     }
-};
+}

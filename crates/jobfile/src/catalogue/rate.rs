@@ -1,9 +1,6 @@
 //! Speed of a job: rates, pauses, latency targets, flow groups.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "thinktime"] {
         Thinktime: "thinktime", Time, Microseconds, default "0", max 4294967295;
             Works; "Pause after each thinktime_blocks I/Os";
@@ -56,4 +53,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         FlowSleep: "flow_sleep", Int, Microseconds, default "0", max 4294967295, under "flow_id";
             Works; "Pause when the flow balance holds the job back";
     }
-};
+}

@@ -1,9 +1,6 @@
 //! Statistics, and the units that they are printed in.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "stat" / "none"] {
         GroupReporting: "group_reporting", Flag, Plain;
             Works; "Merge the jobs of a group into one report entry";
@@ -44,4 +41,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         UnitBase: "unit_base", Enum, Plain, of UnitBase, default "";
             Works; "Report bandwidth in bytes or bits";
     }
-};
+}

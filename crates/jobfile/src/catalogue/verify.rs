@@ -1,9 +1,6 @@
 //! Verification of data, and trims of verified blocks.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "verify"] {
         Verify: "verify", Enum, Plain, of VerifyMethod, default "0";
             Works; "Checksum or pattern used to check written data";
@@ -58,4 +55,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         TrimBacklogBatch: "trim_backlog_batch", Int, Count, max 4294967295, under "trim_percentage";
             Works; "Blocks trimmed per round";
     }
-};
+}

@@ -1,10 +1,8 @@
 //! Zones of files and devices, and placement of data.
 
 use crate::catalogue::absent;
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Core; "io" / "zone"] {
         Zonemode: "zonemode", Enum, Plain, of ZoneMode;
             Works; "Meaning of the zone options";
@@ -45,4 +43,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         DpScheme: "dp_scheme", Str, Plain;
             Unavailable(absent::PLACEMENT); "File with lines start, end, id mapping offsets to placement ids";
     }
-};
+}

@@ -113,13 +113,11 @@ impl PlacedFile {
         Some(FileSpec {
             path: self.path,
             kind,
-            offset: 0,
             size,
             real_size: size.max(real),
             found,
             extend: kind == FileKind::Regular && size > real,
-            missing_device: false,
-            run: None,
+            ..FileSpec::default()
         })
     }
 }

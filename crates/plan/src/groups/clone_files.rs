@@ -3,15 +3,13 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::Path;
 
-use ferrio_job::{
-    Diagnostic, FileKind, FileSpec, JobSpec, LoggedFile, Replay, Seeding, SetupError, layout_of, reason,
-};
+use ferrio_job::{FileKind, FileSpec, JobSpec, LoggedFile, Replay, SetupError, layout_of, reason};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{MOUNTINFO, Mounts, is_held, is_mounted};
-use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
+use ferrio_random::{Stream, job_seeds, purpose};
 
 use super::Groups;
-use crate::as_written::{asks, name, note, place};
+use crate::as_written::{asks, note, refuse};
 use crate::direction::changes_data;
 use crate::file_names::CloneNames;
 use crate::file_runs::{FoundRun, list_of, run_of};
@@ -66,8 +64,7 @@ impl Groups {
                 "mount /proc, or set allow_mounted_write=1 if nothing on the device is needed",
             ),
         };
-        let problem = Diagnostic::error(message, place(job, &[Opt::Filename]));
-        findings.refuse(problem.code("mounted-device").help(help).job(name(job)));
+        refuse(findings, job, &[Opt::Filename], "mounted-device", message, help);
     }
 
     pub(super) fn find_files(
@@ -130,11 +127,8 @@ impl Groups {
         }
         random::fit_files(job, spec, findings);
         sprandom::fit_files(job, spec, findings);
-        backlog::fit_files(job, spec, findings);
-        engine::resolve_clone(job, spec);
-        network::resolve(job, spec)?;
-        http::check_files(spec)?;
-        files::check_syncfs(spec)
+        backlog::writes_can_be_regenerated(job, spec, findings);
+        finish(job, spec)
     }
 
     /// Looks at each file of a clone.
@@ -227,14 +221,11 @@ impl Groups {
             spec.files.push(FileSpec {
                 path: path.clone(),
                 kind: found.kind,
-                offset: 0,
                 // A file without an I/O may be synced.
                 size: (*end).max(1),
                 real_size: (*end).max(found.size.unwrap_or(0)),
                 found: found.size,
-                extend: false,
-                missing_device: false,
-                run: None,
+                ..FileSpec::default()
             });
         }
         protection::find_missing_devices(&mut spec.files, true);
@@ -245,10 +236,7 @@ impl Groups {
         spec.limits.size = log.summary.bytes();
         spec.limits.io_size = None;
         spec.file_append = false;
-        engine::resolve_clone(job, spec);
-        network::resolve(job, spec)?;
-        http::check_files(spec)?;
-        files::check_syncfs(spec)
+        finish(job, spec)
     }
 
     /// Updates the sizes of files by the layout of all jobs so far.
@@ -261,6 +249,14 @@ impl Groups {
         }
         *done = self.jobs.len();
     }
+}
+
+/// Resolves what depends on the number of the clone and on its files, and checks it.
+fn finish(job: &Job, spec: &mut JobSpec) -> Result<(), SetupError> {
+    engine::resolve_clone(job, spec);
+    network::resolve(job, spec)?;
+    http::check_files(spec)?;
+    files::check_syncfs(spec)
 }
 
 /// Whether the files of a job are such that one stands for others: not devices of an engine, whose properties differ, and not what a
@@ -277,11 +273,10 @@ pub(super) fn can_be_counted(job: &Job, spec: &JobSpec) -> bool {
 
 /// The stream that sizes of a clone's files are drawn from.
 fn size_stream(spec: &JobSpec) -> Stream {
-    let seed = match spec.seeding {
-        Seeding::Repeatable => job_seeds(DEFAULT_SEED, spec.number)[purpose::FILE_SIZE],
-        Seeding::Fixed(seed) => job_seeds(seed, spec.number)[purpose::FILE_SIZE],
+    let seed = match random::known_seed(spec.seeding) {
+        Some(seed) => job_seeds(seed, spec.number)[purpose::FILE_SIZE],
         // The hasher's keys come from the system's random source.
-        Seeding::FromSystem => RandomState::new().build_hasher().finish(),
+        None => RandomState::new().build_hasher().finish(),
     };
     Stream::new(spec.generator, seed)
 }

@@ -73,7 +73,7 @@ impl<'a> EntryJobs<'a> {
 /// True if only `rw` decides the directions of the job.
 fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
     let decides = spec.replay.is_none() && spec.events.is_none();
-    decides && spec.rw.does(direction) && spec.engine.does_io() && !spec.engine.only_makes_load()
+    decides && spec.rw.does(direction) && spec.engine.does_io() && !spec.engine.is_background_load()
 }
 
 /// The name of each entry in the reports of this plan, with its jobs.

@@ -83,7 +83,7 @@ impl Run<'_, '_> {
         if self.load_only_jobs == 0 || self.unfinished > self.load_only_jobs {
             return;
         }
-        let is_load = |index: usize| self.plan.jobs[index].spec.engine.only_makes_load();
+        let is_load = |index: usize| self.plan.jobs[index].spec.engine.is_background_load();
         let is_left = |other: usize| self.jobs[other].result.is_none() && !is_load(other);
         if is_load(index) || (0..self.jobs.len()).any(is_left) {
             return;

@@ -1,10 +1,8 @@
 //! Private options of fio's engines that ferrio does not have. The rows of an engine move to `mod.rs` when it is implemented.
 
 use crate::catalogue::absent;
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["dfs"]); "engine" / "dfs"] {
         PoolDfs: "pool", Str, Plain;
             Unavailable(absent::DFS); "DAOS pool label or UUID";
@@ -165,4 +163,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ApptagMaskXnvme: "apptag_mask", Int, Plain, default "0xffff", max 4294967295;
             Unavailable(absent::XNVME); "Application tag mask";
     }
-};
+}

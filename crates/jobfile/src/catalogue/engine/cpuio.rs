@@ -1,9 +1,6 @@
 //! Private options of cpuio.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["cpuio"]); "engine" / "none"] {
         Cpuload: "cpuload", Int, Percent, max 4294967295;
             Works; "Share of CPU time to burn";
@@ -14,4 +11,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ExitOnIoDone: "exit_on_io_done", Bool, Plain, default "0";
             Works; "End this job once no I/O job is running or pending";
     }
-};
+}

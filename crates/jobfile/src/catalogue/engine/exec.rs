@@ -1,9 +1,6 @@
 //! Private options of exec.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["exec"]); "engine" / "none"] {
         Program: "program", Str, Plain;
             Works; "Program the job runs";
@@ -14,4 +11,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         StdRedirect: "std_redirect", Bool, Plain, default "1";
             Works; "Send output to JOBNAME.stdout and JOBNAME.stderr";
     }
-};
+}

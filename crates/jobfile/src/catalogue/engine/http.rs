@@ -1,9 +1,6 @@
 //! Private options of the engine http.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["http"]); "engine" / "http"] {
         Https: "https", Enum, Plain, of Https;
             Works; "Use TLS, optionally without peer verification";
@@ -36,4 +33,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         HttpObjectMode: "http_object_mode", Enum, Plain, of HttpObjectMode;
             Works; "One object per block, or byte ranges of one object per file";
     }
-};
+}

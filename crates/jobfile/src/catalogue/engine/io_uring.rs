@@ -1,9 +1,6 @@
 //! Private options of io_uring, which io_uring_cmd shares.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["io_uring", "io_uring_cmd"]); "engine" / "iouring"] {
         HipriIoUring: "hipri", Flag, Plain;
             Works; "Busy-poll for completions in the kernel";
@@ -62,4 +59,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Deac: "deac", Bool, Plain, default "0";
             Works; "Set deallocate on Write Zeroes";
     }
-};
+}

@@ -1,9 +1,6 @@
 //! Private options of libaio.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["libaio"]); "engine" / "libaio"] {
         UserspaceReap: "userspace_reap", Flag, Plain;
             Works; "Read completions from the mapped ring instead of calling the kernel (called ferrio: on by default)";
@@ -24,4 +21,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         CmdprioBssplitLibaio: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
             Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
     }
-};
+}

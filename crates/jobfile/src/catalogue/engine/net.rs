@@ -1,9 +1,6 @@
 //! Private options of the network engines.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["net", "netsplice"]); "engine" / "netio"] {
         HostnameNet: "hostname", Str, Plain;
             Works; "Peer to connect to, or multicast group";
@@ -26,4 +23,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Mss: "mss", Int, Bytes, max 4294967295;
             Works; "Maximum segment size";
     }
-};
+}

@@ -1,9 +1,6 @@
 //! Private options of pvsync2.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["pvsync2"]); "engine" / "none"] {
         HipriPvsync2: "hipri", Flag, Plain;
             Works; "Ask for polled completion";
@@ -14,4 +11,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         NowaitPvsync2: "nowait", Bool, Plain;
             Works; "Fail with EAGAIN instead of blocking";
     }
-};
+}

@@ -1,9 +1,6 @@
 //! Private options of sg.
 
-use crate::catalogue::macros::rows;
-use crate::catalogue::row::OptionRow;
-
-pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
+rows! {
     [Engines(&["sg"]); "engine" / "sg"] {
         HipriSg: "hipri", Flag, Plain;
             Works; "Ask for polled completion";
@@ -16,4 +13,4 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         StreamId: "stream_id", Int, Plain, default "0", max 65535;
             Works; "Which device stream writes go to; 0 opens one";
     }
-};
+}
