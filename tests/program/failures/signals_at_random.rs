@@ -16,7 +16,7 @@ use crate::random_numbers::RandomNumbers;
 use crate::support::{Place, at_once, segments, segments_of};
 
 /// Runs that every run of the tests tries.
-const SAMPLE: usize = 120;
+const SAMPLE: usize = 60;
 
 /// Time that a run has to end after the last signal that ends it. No other signal hurries a run.
 const TIME: Duration = Duration::from_secs(5);

@@ -29,7 +29,7 @@ use trace::{Trace, positions};
 const TIME: Duration = Duration::from_secs(20);
 
 /// Faults that every run of the tests tries.
-const SAMPLE: usize = 250;
+const SAMPLE: usize = 150;
 
 /// Twice the number of EINTR in a row after which the program gives up (`Interrupted` in crates/machine).
 const ENOUGH_INTERRUPTIONS: usize = 2_000;
