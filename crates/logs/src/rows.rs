@@ -145,6 +145,7 @@ mod tests {
     #[test]
     fn a_row_is_time_value_direction_block_size_and_priority() {
         let mut rows = Rows::default();
+        rows.begin(Columns::default(), 0);
         for (time_ms, value, direction, block_size) in [
             (0, 136_443, 0, 4096),
             (0, 1, 1, 4096),
