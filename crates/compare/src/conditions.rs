@@ -1,5 +1,6 @@
 //! Conditions that differ between sides: options, programs, machines, devices.
 
+use ferrio_report::{distinct, grouped};
 use serde::Serialize;
 
 use crate::read::Side;
@@ -16,17 +17,12 @@ pub struct ConditionDifference {
 /// The conditions that differ, in the order of the first side.
 pub(crate) fn differences(sides: &[Side]) -> Vec<ConditionDifference> {
     let of_sides: Vec<Vec<(String, String)>> = sides.iter().map(conditions).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in of_sides.iter().flatten() {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    let value = |side: &Vec<(String, String)>, name: &str| {
+    let names = distinct(of_sides.iter().flatten().map(|(name, _)| name));
+    let value = |side: &Vec<(String, String)>, name: &String| {
         side.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone()).unwrap_or_default()
     };
     let all = names.into_iter().map(|name| ConditionDifference {
-        what: name.to_owned(),
+        what: name.clone(),
         values: of_sides.iter().map(|side| value(side, name)).collect(),
     });
     all.filter(|difference| difference.values.iter().any(|value| *value != difference.values[0])).collect()
@@ -34,15 +30,7 @@ pub(crate) fn differences(sides: &[Side]) -> Vec<ConditionDifference> {
 
 /// All conditions of a side, each once with the values of the runs.
 fn conditions(side: &Side) -> Vec<(String, String)> {
-    let mut all: Vec<(String, Vec<String>)> = Vec::new();
-    for run in &side.runs {
-        for (name, value) in run.report.conditions() {
-            match all.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, values)) if values.contains(&value) => {}
-                Some((_, values)) => values.push(value),
-                None => all.push((name, vec![value])),
-            }
-        }
-    }
-    all.into_iter().map(|(name, values)| (name, values.join(", "))).collect()
+    let given = side.runs.iter().flat_map(|run| run.report.conditions());
+    let joined = |values| distinct::<String>(values).join(", ");
+    grouped(given).into_iter().map(|(name, values)| (name, joined(values))).collect()
 }

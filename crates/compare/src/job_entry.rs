@@ -1,5 +1,6 @@
 //! Finds a job, and its directions, in each run of each side.
 
+use ferrio_report::distinct;
 use ferrio_report::model::{DirectionReport, JobReport};
 
 use crate::read::{MeasuredRun, Side};
@@ -9,17 +10,9 @@ pub(crate) type JobKey = (String, usize);
 
 /// All jobs in the order of their first appearance.
 pub(crate) fn keys(sides: &[Side]) -> Vec<JobKey> {
-    let mut all: Vec<JobKey> = Vec::new();
-    for run in sides.iter().flat_map(|side| &side.runs) {
-        for (index, job) in run.report.jobs.iter().enumerate() {
-            let before = run.report.jobs[..index].iter().filter(|other| other.jobname == job.jobname).count();
-            let key = (job.jobname.clone(), before);
-            if !all.contains(&key) {
-                all.push(key);
-            }
-        }
-    }
-    all
+    let runs = sides.iter().flat_map(|side| &side.runs);
+    let keys = runs.flat_map(|run| run.report.numbered_jobs()).map(|(key, _)| key);
+    distinct(keys).into_iter().map(|(name, before)| (name.to_owned(), before)).collect()
 }
 
 /// A job in one run.
@@ -48,6 +41,5 @@ pub(crate) fn entry_of<'a>(run: &'a MeasuredRun, key: &JobKey) -> Option<JobEntr
 
 /// The report of a direction; `None` if the job did no I/O in it.
 pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a DirectionReport> {
-    let (_, found) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
-    (found.total_ios > 0).then_some(found)
+    job.direction(direction).filter(|found| found.total_ios > 0)
 }

@@ -45,17 +45,7 @@ pub(crate) enum DatabaseIoKind {
 }
 
 impl DatabaseIoKind {
-    /// All kinds in report order.
-    pub(crate) const ALL: [DatabaseIoKind; 8] = [
-        DatabaseIoKind::DataRead,
-        DatabaseIoKind::MergeRead,
-        DatabaseIoKind::LogWrite,
-        DatabaseIoKind::LogSync,
-        DatabaseIoKind::DoubleWrite,
-        DatabaseIoKind::DoubleWriteSync,
-        DatabaseIoKind::DataWrite,
-        DatabaseIoKind::DataSync,
-    ];
+    const COUNT: usize = DatabaseIoKind::DataSync as usize + 1;
 
     const fn of_reads(role: DatabaseRole) -> Self {
         match role {
@@ -165,8 +155,8 @@ pub(crate) struct DatabaseTotals {
     pub(crate) latency: Latency,
     /// Indexed in the order of [`TransactionStep::ALL`].
     pub(crate) steps: [Latency; TransactionStep::ALL.len()],
-    /// Indexed in the order of [`DatabaseIoKind::ALL`].
-    pub(crate) io: [IoTotal; DatabaseIoKind::ALL.len()],
+    /// Indexed by [`DatabaseIoKind`].
+    pub(crate) io: [IoTotal; DatabaseIoKind::COUNT],
     /// Durations of the sessions' syncs, which are those of the log.
     pub(crate) commit_sync_calls: Latency,
     pub(crate) pool_hits: u64,
@@ -199,6 +189,12 @@ pub(crate) fn is_database_job(spec: &JobSpec) -> bool {
     spec.events.as_ref().is_some_and(|part| matches!(part.load.kind, EventKind::Database(_)))
 }
 
+/// True for a session of a database model.
+pub(crate) fn is_session(spec: &JobSpec) -> bool {
+    let of_database = spec.events.as_ref().and_then(|part| part.database());
+    of_database.is_some_and(|(_, role)| role == DatabaseRole::Session)
+}
+
 impl<'a> DatabaseLoad<'a> {
     /// The first session.
     pub(crate) fn first(&self) -> DatabaseJob<'a> {
@@ -208,6 +204,16 @@ impl<'a> DatabaseLoad<'a> {
     /// The jobs that do transactions.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &DatabaseJob<'a>> {
         self.jobs.iter().filter(|job| job.role == DatabaseRole::Session)
+    }
+
+    /// The plan indices of its sessions.
+    pub(crate) fn session_indices(&self) -> Vec<usize> {
+        self.sessions().map(|job| job.index).collect()
+    }
+
+    /// True if the sessions have an entry in the report.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.first().spec.measure.reported
     }
 
     /// Totals over the jobs for which `counts` returns true.

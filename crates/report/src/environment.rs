@@ -3,7 +3,7 @@
 //! The kernel is queried once, before the run, because files may be removed during it.
 
 use ferrio_job::{Compat, Plan};
-use ferrio_machine::{CpuMeter, CpuThrottling, CpuUse, Host, Place, Places, ThrottleMeter};
+use ferrio_machine::{CpuMeter, CpuThrottling, Host, Place, Places, ThrottleMeter};
 use ferrio_stats::counter_is_invariant;
 
 /// The machine of a run.
@@ -70,12 +70,6 @@ impl RunEnvironment {
     #[must_use]
     pub fn throttling_so_far(&self) -> CpuThrottling {
         self.throttling.so_far()
-    }
-
-    /// CPU time since the start.
-    #[must_use]
-    pub(crate) fn cpu_so_far(&self) -> CpuUse {
-        self.cpu.so_far()
     }
 
     /// Indices into `places` of the places that a job uses.

@@ -22,8 +22,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::LoggedRun;
 use crate::model::RunReport;
+use crate::{LoggedRun, distinct};
 use markup::escape;
 
 const STYLE: &str = include_str!("html/page.css");
@@ -112,12 +112,8 @@ fn policy() -> String {
 
 /// The title: the names of the jobs.
 fn title(runs: &[PageRun<'_>]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for job in runs.iter().flat_map(|run| &run.report.jobs) {
-        if !names.contains(&job.jobname.as_str()) {
-            names.push(&job.jobname);
-        }
-    }
+    let names: Vec<&str> =
+        distinct(runs.iter().flat_map(|run| &run.report.jobs).map(|job| job.jobname.as_str()));
     match names.len() {
         0 => "No jobs".to_owned(),
         1..=MAX_NAMES => names.join(", "),

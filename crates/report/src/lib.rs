@@ -11,7 +11,7 @@
 //! - From logs that are read back: `logged`.
 //! - `database`: what the jobs of a model of a database did together, for all of these.
 //! - `quantity`: figures with units, for tables and messages.
-//! - Lines beside the report: `messages`, `debug`.
+//! - Lines beside the report: `messages`, `debug`. Lists without duplicates: `grouping`.
 #![forbid(unsafe_code)]
 
 mod benchmarks;
@@ -22,6 +22,7 @@ mod debug;
 mod environment;
 mod eta;
 mod format;
+mod grouping;
 mod html;
 mod interval;
 mod json;
@@ -48,6 +49,7 @@ pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug}
 pub use environment::RunEnvironment;
 pub use eta::clock_text;
 pub use format::{Format, Formats};
+pub use grouping::{distinct, grouped};
 pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;

@@ -133,7 +133,7 @@ impl LiveLine {
         let jobs: Vec<(&JobSpec, &JobProgress)> =
             plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
-            jobs.iter().copied().filter(|(_, job)| is_running(job.state)).collect();
+            jobs.iter().copied().filter(|(_, job)| does_io(job.state)).collect();
         // The files and limits of jobs in their ramp are not counted.
         let beyond_ramp = || running.iter().filter(|(_, job)| job.state != JobState::Ramp);
         let files: u32 = beyond_ramp().map(|(_, job)| job.open_files).sum();
@@ -231,7 +231,8 @@ impl LineParts {
     }
 }
 
-const fn is_running(state: JobState) -> bool {
+/// True for states in which a job may have I/Os in flight.
+pub(crate) const fn does_io(state: JobState) -> bool {
     matches!(
         state,
         JobState::Ramp | JobState::Running | JobState::Verifying | JobState::Fsyncing | JobState::Finishing

@@ -12,11 +12,12 @@ use ferrio_results::{JobProgress, JobState, Progress, RunResult};
 use ferrio_stats::cell_middle_ns;
 
 use crate::build::entry_jobs;
+use crate::database::is_session;
 use crate::eta;
-use crate::live::units;
+use crate::live::{does_io, units};
 use crate::messages::report_name;
 use crate::num::whole_ms;
-use crate::series::{EntrySample, Merge, RowIos, SampledJob, SeriesRow, is_session};
+use crate::series::{EntrySample, Merge, RowIos, SampledJob, SeriesRow};
 
 /// Maximum history of an entry, while there are few entries.
 const MAX_SECONDS: usize = 600;
@@ -368,15 +369,7 @@ impl LiveEntry {
     /// The latest figures, while the entry does I/O.
     #[must_use]
     pub fn now(&self) -> Option<&LiveFigures> {
-        let does_io = matches!(
-            self.state,
-            JobState::Running
-                | JobState::Verifying
-                | JobState::Fsyncing
-                | JobState::Ramp
-                | JobState::Finishing
-        );
-        self.history.back().filter(|_| does_io)
+        self.history.back().filter(|_| does_io(self.state))
     }
 
     fn add(&mut self, second: LiveFigures) {

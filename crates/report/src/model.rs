@@ -87,6 +87,14 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// The entries, each with its name and the number of earlier entries of that name, which identify it among several runs.
+    pub fn numbered_jobs(&self) -> impl Iterator<Item = ((&str, usize), &JobReport)> {
+        self.jobs.iter().enumerate().map(|(at, job)| {
+            let before = self.jobs[..at].iter().filter(|other| other.jobname == job.jobname).count();
+            ((job.jobname.as_str(), before), job)
+        })
+    }
+
     /// Labels of the run (`--label`).
     #[must_use]
     pub fn labels(&self) -> &[(String, String)] {

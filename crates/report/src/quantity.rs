@@ -52,16 +52,13 @@ impl Unit {
             value /= scale;
             step += 1;
         }
-        let digits = if value >= 1000.0 {
-            0
-        } else if value >= 100.0 {
-            1
-        } else if value >= 10.0 {
-            2
-        } else {
-            3
+        let digits = match value {
+            _ if step == 0 && value.fract() == 0.0 => 0,
+            1000.0.. => 0,
+            100.0.. => 1,
+            10.0.. => 2,
+            _ => 3,
         };
-        let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
         format!("{value:.digits$}{}{}", self.space(), steps[step])
     }
 }

@@ -117,7 +117,7 @@ impl ReportOptions {
     pub fn within(self, environment: &RunEnvironment) -> Self {
         ReportOptions {
             environment: environment.clone(),
-            cpu: environment.cpu_so_far(),
+            cpu: environment.cpu.so_far(),
             throttling: environment.throttling_so_far(),
             ..self
         }

@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 
+use crate::grouping::distinct;
 use crate::model::{DirectionReport, JobReport, LatencyReport, RunReport};
 use crate::unique_names::unique_names;
 
@@ -66,12 +67,8 @@ pub fn row_columns() -> impl Iterator<Item = String> {
 /// Formats these reports as one table: a line with the column names, and the rows of each report. Every label of any report is a column.
 #[must_use]
 pub fn rows(reports: &[&RunReport]) -> String {
-    let mut labels: Vec<&str> = Vec::new();
-    for (name, _) in reports.iter().flat_map(|report| report.labels()) {
-        if !labels.contains(&name.as_str()) {
-            labels.push(name);
-        }
-    }
+    let labels = reports.iter().flat_map(|report| report.labels());
+    let labels: Vec<&str> = distinct(labels.map(|(name, _)| name.as_str()));
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and all lines have the same number of cells.
     let _ = writer.write_record(row_columns().chain(labels.iter().map(|&label| label.to_owned())));

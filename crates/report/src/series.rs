@@ -19,7 +19,7 @@ use crate::messages::report_name;
 use crate::model::{DeviceSeries, Series, ThrottlingPeriod};
 use crate::num::whole_ms;
 use row::DiskRow;
-pub(crate) use row::{RowIos, SampledJob, SeriesRow, is_session};
+pub(crate) use row::{RowIos, SampledJob, SeriesRow};
 pub(crate) use sample::EntrySample;
 use throttling::ThrottlingRecorder;
 

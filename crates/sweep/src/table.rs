@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ferrio_compare::{Figure, FigureSummary, JobSummary};
 use ferrio_job::in_one_line;
-use ferrio_report::Unit;
+use ferrio_report::{Unit, grouped};
 
 use crate::knee::{Knee, knee};
 use crate::point::SweepPoint;
@@ -80,33 +80,22 @@ struct FigureColumn {
     value: fn(&JobSummary) -> Option<FigureSummary>,
 }
 
+const fn column(
+    title: &'static str,
+    key: &'static str,
+    unit: Unit,
+    value: fn(&JobSummary) -> Option<FigureSummary>,
+) -> FigureColumn {
+    FigureColumn { title, key, unit, value }
+}
+
 static COLUMNS: [FigureColumn; 6] = [
-    FigureColumn { title: "IOPS", key: "iops", unit: Unit::PerSecond, value: |job| job.figure(Figure::Iops) },
-    FigureColumn {
-        title: "bandwidth",
-        key: "bw_bytes_per_s",
-        unit: Unit::BytesPerSecond,
-        value: |job| job.figure(Figure::Bandwidth),
-    },
-    FigureColumn {
-        title: "mean",
-        key: "lat_mean_ns",
-        unit: Unit::Nanoseconds,
-        value: |job| job.figure(Figure::MeanLatency),
-    },
-    FigureColumn {
-        title: "p50",
-        key: "lat_p50_ns",
-        unit: Unit::Nanoseconds,
-        value: |job| job.figure(Figure::Percentile(50.0)),
-    },
-    FigureColumn {
-        title: "p99",
-        key: "lat_p99_ns",
-        unit: Unit::Nanoseconds,
-        value: |job| job.figure(Figure::Percentile(99.0)),
-    },
-    FigureColumn { title: "CPU/IO", key: "cpu_per_io_ns", unit: Unit::Nanoseconds, value: |job| job.cpu_ns },
+    column("IOPS", "iops", Unit::PerSecond, |job| job.figure(Figure::Iops)),
+    column("bandwidth", "bw_bytes_per_s", Unit::BytesPerSecond, |job| job.figure(Figure::Bandwidth)),
+    column("mean", "lat_mean_ns", Unit::Nanoseconds, |job| job.figure(Figure::MeanLatency)),
+    column("p50", "lat_p50_ns", Unit::Nanoseconds, |job| job.figure(Figure::Percentile(50.0))),
+    column("p99", "lat_p99_ns", Unit::Nanoseconds, |job| job.figure(Figure::Percentile(99.0))),
+    column("CPU/IO", "cpu_per_io_ns", Unit::Nanoseconds, |job| job.cpu_ns),
 ];
 
 impl SweepTable {
@@ -115,30 +104,24 @@ impl SweepTable {
     pub fn new(variables: &[SweepVariable], measured: &[PointResults]) -> Self {
         let has_files = measured.iter().any(|one| one.point.jobs.file.is_some());
         let file = has_files.then(|| "file".to_owned());
-        let mut sections: Vec<TableSection> = Vec::new();
-        for one in measured.iter().filter(|one| one.runs > 0) {
-            for job in &one.jobs {
+        let rows = measured.iter().filter(|one| one.runs > 0).flat_map(|one| {
+            one.jobs.iter().map(|job| {
                 let row = TableRow {
                     cells: one.point.cells().into_iter().map(str::to_owned).collect(),
                     runs: one.runs,
                     figures: COLUMNS.iter().map(|column| (column.value)(job)).collect(),
                 };
-                let same = |section: &&mut TableSection| {
-                    (section.jobname.as_str(), section.number, section.direction)
-                        == (job.jobname.as_str(), job.number, job.direction)
-                };
-                match sections.iter_mut().find(same) {
-                    Some(section) => section.rows.push(row),
-                    None => sections.push(TableSection {
-                        jobname: job.jobname.clone(),
-                        number: job.number,
-                        direction: job.direction,
-                        rows: vec![row],
-                        knee: None,
-                    }),
-                }
-            }
-        }
+                ((job.jobname.as_str(), job.number, job.direction), row)
+            })
+        });
+        let section = |((jobname, number, direction), rows): ((&str, _, _), _)| TableSection {
+            jobname: jobname.to_owned(),
+            number,
+            direction,
+            rows,
+            knee: None,
+        };
+        let mut sections: Vec<TableSection> = grouped(rows).into_iter().map(section).collect();
         if let ([only], false) = (variables, has_files)
             && only.is_load()
             && only.ascends()

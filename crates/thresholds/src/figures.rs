@@ -1,5 +1,6 @@
 //! The figures that a threshold can limit, by their names in the JSON document.
 
+use ferrio_job::Direction;
 use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, JobReport, LatencyReport};
 
@@ -24,6 +25,11 @@ impl IoKind {
 
     pub(crate) fn word(self) -> &'static str {
         IoKind::ALL.iter().find(|(_, io)| *io == self).map_or("", |(word, _)| word)
+    }
+
+    /// `None` for syncs, and for directions that are reported as one.
+    pub(crate) fn direction(self) -> Option<Direction> {
+        Direction::ALL.into_iter().find(|direction| direction.name() == self.word())
     }
 }
 
@@ -183,8 +189,8 @@ impl LimitedFigure {
     pub(crate) fn of(&self, job: &JobReport) -> Option<f64> {
         match self {
             LimitedFigure::Job(row) => (row.value)(job),
-            LimitedFigure::Direction(io, row) => direction(job, *io).map(row.value),
-            LimitedFigure::Latency(io, row, figure) => figure.of((row.latency)(direction(job, *io)?)?),
+            LimitedFigure::Direction(io, row) => job.direction(io.word()).map(row.value),
+            LimitedFigure::Latency(io, row, figure) => figure.of((row.latency)(job.direction(io.word())?)?),
             LimitedFigure::Syncs => Some(job.syncs()?.total_ios as f64),
             LimitedFigure::SyncLatency(figure) => figure.of(&job.syncs()?.lat_ns),
         }
@@ -193,23 +199,10 @@ impl LimitedFigure {
     /// Whether an entry has I/O of this kind: it did some, or should have.
     pub(crate) fn applies_to(&self, job: &JobReport) -> bool {
         let Some(io) = self.io() else { return true };
-        let should = match io {
-            IoKind::Read => job.text.does[0],
-            IoKind::Write => job.text.does[1],
-            IoKind::Trim => job.text.does[2],
-            IoKind::Mixed => true,
-            IoKind::Sync => return job.syncs().is_some_and(|syncs| syncs.total_ios > 0),
-        };
-        direction(job, io).is_some_and(|direction| should || direction.total_ios > 0)
-    }
-}
-
-fn direction(job: &JobReport, io: IoKind) -> Option<&DirectionReport> {
-    match io {
-        IoKind::Read => job.read.as_ref(),
-        IoKind::Write => job.write.as_ref(),
-        IoKind::Trim => job.trim.as_ref(),
-        IoKind::Mixed => job.mixed.as_ref(),
-        IoKind::Sync => None,
+        if io == IoKind::Sync {
+            return job.syncs().is_some_and(|syncs| syncs.total_ios > 0);
+        }
+        let should = io.direction().is_none_or(|direction| job.text.does[direction as usize]);
+        job.direction(io.word()).is_some_and(|direction| should || direction.total_ios > 0)
     }
 }

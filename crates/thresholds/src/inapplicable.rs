@@ -1,7 +1,7 @@
 //! Finds thresholds that can apply to no job of a plan: they would never fail.
 
 use ferrio_job::{Direction, JobSpec, Plan, UnifiedReporting};
-use ferrio_report::entry_names;
+use ferrio_report::{distinct, entry_names};
 
 use crate::expression::Threshold;
 use crate::figures::{IoKind, LimitedFigure};
@@ -29,12 +29,7 @@ pub fn inapplicable(thresholds: &[Threshold], plan: &Plan) -> Vec<InapplicableTh
 }
 
 fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(String, String)> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in entries {
-        if !names.contains(name) {
-            names.push(name);
-        }
-    }
+    let names = distinct(entries.iter().map(|(name, _)| *name));
     let named: Vec<&Vec<&JobSpec>> =
         entries.iter().filter(|(name, _)| threshold.names(name)).map(|(_, jobs)| jobs).collect();
     if named.is_empty() {
@@ -66,12 +61,7 @@ fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(S
         };
         return Some((format!("no job reports `{}`", io.map_or("", IoKind::word)), help.to_owned()));
     }
-    let direction = match io {
-        Some(IoKind::Read) => Direction::Read,
-        Some(IoKind::Write) => Direction::Write,
-        Some(IoKind::Trim) => Direction::Trim,
-        _ => return None,
-    };
+    let direction = io?.direction()?;
     let may_do = named.iter().any(|jobs| jobs.iter().any(|spec| may_do(spec, direction)));
     (!may_do).then(|| {
         let message = format!("no job does `{}`", io.map_or("", IoKind::word));

@@ -50,7 +50,7 @@ impl JobColumn {
     pub(crate) fn fitting(directions: [bool; 3], transactions: bool, width: usize) -> Vec<JobColumn> {
         let all = JobColumn::all(directions, transactions);
         let mut by_importance = all.clone();
-        by_importance.sort_by_key(|column| column.importance());
+        by_importance.sort_by_key(|column| column.row().0);
         let mut room = width.saturating_sub(MIN_NAME);
         by_importance.retain(|column| match room.checked_sub(column.width()) {
             Some(rest) => {
@@ -62,37 +62,28 @@ impl JobColumn {
         all.into_iter().filter(|column| by_importance.contains(column)).collect()
     }
 
-    /// The rank of the column; 0 is the most important.
-    const fn importance(self) -> u8 {
+    /// The rank of the column, 0 for the most important; its width in characters, with the blank before it; its heading, without a direction.
+    const fn row(self) -> (u8, usize, &'static str) {
         match self {
-            JobColumn::Tps => 0,
-            JobColumn::Iops(_) => 1,
-            JobColumn::TransactionP99 => 2,
-            JobColumn::P99 => 3,
-            JobColumn::State => 4,
-            JobColumn::Bandwidth(_) => 5,
-            JobColumn::Errors => 6,
-            JobColumn::Left => 7,
-            JobColumn::TransactionP50 => 8,
-            JobColumn::P50 => 9,
-            JobColumn::Max => 10,
-            JobColumn::Depth => 11,
+            JobColumn::Tps => (0, 10, "tps"),
+            JobColumn::Iops(Direction::Write) => (1, 11, "IOPS"),
+            JobColumn::Iops(_) => (1, 10, "IOPS"),
+            JobColumn::TransactionP99 => (2, 9, "tx p99"),
+            JobColumn::P99 => (3, 9, "p99"),
+            JobColumn::State => (4, 14, "state"),
+            JobColumn::Bandwidth(_) => (5, 12, "bw"),
+            JobColumn::Errors => (6, 7, "errors"),
+            JobColumn::Left => (7, 12, "left"),
+            JobColumn::TransactionP50 => (8, 9, "tx p50"),
+            JobColumn::P50 => (9, 9, "p50"),
+            JobColumn::Max => (10, 9, "max"),
+            JobColumn::Depth => (11, 6, "depth"),
         }
     }
 
-    /// Width in characters, with the blank on the left.
     pub(crate) const fn width(self) -> usize {
-        match self {
-            JobColumn::State => 14,
-            JobColumn::Left => 12,
-            JobColumn::Iops(Direction::Write) => 11,
-            JobColumn::Iops(_) | JobColumn::Tps => 10,
-            JobColumn::Bandwidth(_) => 12,
-            JobColumn::P50 | JobColumn::P99 | JobColumn::Max => 9,
-            JobColumn::TransactionP50 | JobColumn::TransactionP99 => 9,
-            JobColumn::Depth => 6,
-            JobColumn::Errors => 7,
-        }
+        let (_, width, _) = self.row();
+        width
     }
 
     /// Whether the text is left-aligned.
@@ -101,19 +92,12 @@ impl JobColumn {
     }
 
     pub(crate) fn heading(self) -> String {
+        let (.., heading) = self.row();
         match self {
-            JobColumn::State => "state".to_owned(),
-            JobColumn::Left => "left".to_owned(),
-            JobColumn::Iops(direction) => format!("{} IOPS", direction.name()),
-            JobColumn::Bandwidth(direction) => format!("{} bw", direction.name()),
-            JobColumn::Tps => "tps".to_owned(),
-            JobColumn::TransactionP50 => "tx p50".to_owned(),
-            JobColumn::TransactionP99 => "tx p99".to_owned(),
-            JobColumn::P50 => "p50".to_owned(),
-            JobColumn::P99 => "p99".to_owned(),
-            JobColumn::Max => "max".to_owned(),
-            JobColumn::Depth => "depth".to_owned(),
-            JobColumn::Errors => "errors".to_owned(),
+            JobColumn::Iops(direction) | JobColumn::Bandwidth(direction) => {
+                format!("{} {heading}", direction.name())
+            }
+            _ => heading.to_owned(),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn database_report(
     histograms: HistogramOptions<'_>,
 ) -> Option<DatabaseReport> {
     let spec = load.first().spec;
-    if !spec.measure.reported {
+    if !load.is_reported() {
         return None;
     }
     let totals = load.measured();

@@ -11,8 +11,8 @@ use super::events::{EventKind, RunEvent, events};
 use super::markup::{HtmlTable, escape, folded, script_data};
 use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
-use crate::Unit;
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
+use crate::{Unit, grouped};
 
 /// Maximum number of tracks of a run with charts; more would hide each other.
 const MAX_TRACKS: usize = 24;
@@ -309,25 +309,15 @@ fn all_lines(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
     let mut all = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let label = prefix(runs, number);
-        let mut groups: Vec<Vec<&JobReport>> = Vec::new();
-        for job in &run.report.jobs {
-            let is_clone = |group: &&mut Vec<&JobReport>| {
-                group[0].jobname == job.jobname && group[0].groupid == job.groupid
-            };
-            match groups.iter_mut().find(is_clone) {
-                Some(group) => group.push(job),
-                None => groups.push(vec![job]),
-            }
-        }
-        for group in &groups {
+        let clones = grouped(run.report.jobs.iter().map(|job| ((&job.jobname, job.groupid), job)));
+        for ((jobname, _), jobs) in &clones {
+            let name = format!("{label}{jobname}");
             for direction in ["read", "write", "trim", "mixed", "sync"] {
-                let name = format!("{label}{}", group[0].jobname);
-                let latencies = group.iter().filter_map(|job| latency_of(job, direction));
+                let latencies = jobs.iter().filter_map(|job| latency_of(job, direction));
                 all.extend(lines_of(&name, direction, &latencies.collect::<Vec<_>>()));
             }
             for direction in ["read", "write", "trim", "mixed"] {
-                let name = format!("{label}{}", group[0].jobname);
-                let latencies = group.iter().filter_map(|job| response_of(job, direction));
+                let latencies = jobs.iter().filter_map(|job| job.response_of(direction));
                 let curve = format!("{direction} response");
                 all.extend(lines_of(&name, &curve, &latencies.collect::<Vec<_>>()));
             }
@@ -344,14 +334,7 @@ fn latency_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyRepo
     if direction == "sync" {
         return job.syncs().map(|syncs| &syncs.lat_ns).filter(|latency| latency.samples > 0);
     }
-    let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
-    if figures.did_io() { figures.shown_latency() } else { None }
-}
-
-/// Response times of a direction with a rate.
-fn response_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyReport> {
-    let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
-    figures.response_ns.as_ref().filter(|latency| latency.samples > 0)
+    job.direction(direction).filter(|figures| figures.did_io())?.shown_latency()
 }
 
 fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<LatencyCurve> {

@@ -2,6 +2,7 @@
 
 use super::markup::{HtmlTable, escape};
 use super::{PageRun, run_label};
+use crate::{distinct, grouped};
 
 /// Conditions that the table of runs has, too. They are repeated only if they differ.
 const HEAD_CONDITIONS: [&str; 7] = ["program", "host", "kernel", "architecture", "CPU", "CPUs", "memory"];
@@ -67,18 +68,13 @@ fn value(values: &[String]) -> String {
 
 /// All conditions, in the order of the runs. A name that occurs several times, as with two jobs of one name, has all its values.
 fn conditions(runs: &[PageRun<'_>]) -> Vec<Condition> {
-    let mut all: Vec<Condition> = Vec::new();
-    for (number, run) in runs.iter().enumerate() {
-        for (name, value) in run.report.conditions() {
-            let at = all.iter().position(|condition| condition.name == name).unwrap_or_else(|| {
-                all.push(Condition { name, values: vec![Vec::new(); runs.len()] });
-                all.len() - 1
-            });
-            let values = &mut all[at].values[number];
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
-    }
-    all
+    let given = runs.iter().enumerate().flat_map(|(number, run)| {
+        run.report.conditions().into_iter().map(move |(name, value)| (name, (number, value)))
+    });
+    let condition = |(name, given): (String, Vec<(usize, String)>)| {
+        let of_run =
+            |run: usize| given.iter().filter(move |(of, _)| *of == run).map(|(_, value)| value.clone());
+        Condition { name, values: (0..runs.len()).map(|run| distinct(of_run(run))).collect() }
+    };
+    grouped(given).into_iter().map(condition).collect()
 }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::markup::{HtmlTable, escape, folded};
 use super::{PageRun, prefix, run_label};
-use crate::Unit;
 use crate::model::{FerrioReport, RunEnd, RunReport, TargetPlace};
+use crate::{Unit, distinct};
 
 /// The subtitle: one sentence about the run, or the list of runs.
 pub(super) fn subtitle(runs: &[PageRun<'_>]) -> String {
@@ -155,17 +155,10 @@ fn end(ferrio: &FerrioReport) -> String {
 
 /// The jobs with their descriptions, without duplicates, as clones share theirs.
 fn described(report: &RunReport) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for job in &report.jobs {
-        let text = match &job.desc {
-            Some(description) => format!("{}: {description}", job.jobname),
-            None => job.jobname.clone(),
-        };
-        if !all.contains(&text) {
-            all.push(text);
-        }
-    }
-    all
+    distinct(report.jobs.iter().map(|job| match &job.desc {
+        Some(description) => format!("{}: {description}", job.jobname),
+        None => job.jobname.clone(),
+    }))
 }
 
 fn target(place: &TargetPlace) -> String {

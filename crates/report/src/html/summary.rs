@@ -4,8 +4,8 @@ use std::io;
 
 use super::markup::HtmlTable;
 use super::{PageRun, run_label};
-use crate::Unit;
 use crate::model::{JobReport, LatencyReport};
+use crate::{Unit, grouped};
 
 const NO_VALUE: &str = "–";
 
@@ -71,19 +71,11 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
 
 /// The jobs of all runs by name. If several jobs of a run have the same name, they are matched in order.
 fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, JobRuns<'a>)> {
-    let mut all: Vec<((&str, usize), JobRuns<'a>)> = Vec::new();
-    for (number, run) in runs.iter().enumerate() {
-        let jobs = &run.report.jobs;
-        for (at, job) in jobs.iter().enumerate() {
-            let before = jobs[..at].iter().filter(|other| other.jobname == job.jobname).count();
-            let key = (job.jobname.as_str(), before);
-            match all.iter_mut().find(|(other, _)| *other == key) {
-                Some((_, found)) => found.push((number, job)),
-                None => all.push((key, vec![(number, job)])),
-            }
-        }
-    }
-    all.into_iter().map(|((name, _), jobs)| (name.to_owned(), jobs)).collect()
+    let numbered = runs
+        .iter()
+        .enumerate()
+        .flat_map(|(number, run)| run.report.numbered_jobs().map(move |(key, job)| (key, (number, job))));
+    grouped(numbered).into_iter().map(|((name, _), jobs)| (name.to_owned(), jobs)).collect()
 }
 
 /// The rows that the jobs need; at least one.
@@ -98,32 +90,23 @@ fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
     if direction == NO_VALUE {
         return Some(vec![NO_VALUE.to_owned(); 8]);
     }
-    if direction == "sync" {
+    let (ios, rates, shown) = if direction == "sync" {
         let syncs = job.syncs().filter(|syncs| syncs.total_ios > 0)?;
-        let mut cells = vec![syncs.total_ios.to_string(), NO_VALUE.to_owned(), NO_VALUE.to_owned()];
-        cells.extend(latency(Some(&syncs.lat_ns)));
-        return Some(cells);
-    }
-    let (direction, is_response) = match direction.strip_suffix(" response") {
-        Some(direction) => (direction, true),
-        None => (direction, false),
+        (syncs.total_ios, None, Some(&syncs.lat_ns))
+    } else if let Some(direction) = direction.strip_suffix(" response") {
+        let response = job.response_of(direction)?;
+        (response.samples, None, Some(response))
+    } else {
+        let figures = job.direction(direction).filter(|figures| figures.did_io())?;
+        (figures.total_ios, Some((figures.iops, figures.bw_bytes as f64)), figures.shown_latency())
     };
-    let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
-    if is_response {
-        let response = figures.response_ns.as_ref().filter(|response| response.samples > 0)?;
-        let mut cells = vec![response.samples.to_string(), NO_VALUE.to_owned(), NO_VALUE.to_owned()];
-        cells.extend(latency(Some(response)));
-        return Some(cells);
-    }
-    figures.did_io().then(|| {
-        let mut cells = vec![
-            figures.total_ios.to_string(),
-            Unit::PerSecond.text(figures.iops),
-            Unit::BytesPerSecond.text(figures.bw_bytes as f64),
-        ];
-        cells.extend(latency(figures.shown_latency()));
-        cells
-    })
+    let [iops, bandwidth] = match rates {
+        Some((iops, bandwidth)) => [Unit::PerSecond.text(iops), Unit::BytesPerSecond.text(bandwidth)],
+        None => [NO_VALUE; 2].map(str::to_owned),
+    };
+    let mut cells = vec![ios.to_string(), iops, bandwidth];
+    cells.extend(latency(shown));
+    Some(cells)
 }
 
 fn latency(latency: Option<&LatencyReport>) -> [String; 5] {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ferrio_job::Direction;
 use ferrio_stats::saturating_add_to;
 use serde::Serialize;
 
+use crate::grouped;
 use crate::model::{DirectionSeries, Series};
 
 /// Jobs of one name and group over time.
@@ -47,17 +49,9 @@ pub(super) struct TrackDirection {
 
 /// The tracks, in the order of their first entries.
 pub(super) fn tracks(series: &[Series]) -> Vec<Track> {
-    let mut groups: Vec<Vec<&Series>> = Vec::new();
-    for entry in series.iter().filter(|entry| !entry.time_ms.is_empty()) {
-        let is_clone = |group: &&mut Vec<&Series>| {
-            group[0].jobname == entry.jobname && group[0].groupid == entry.groupid
-        };
-        match groups.iter_mut().find(is_clone) {
-            Some(group) => group.push(entry),
-            None => groups.push(vec![entry]),
-        }
-    }
-    groups.iter().map(|group| track(group)).collect()
+    let entries = series.iter().filter(|entry| !entry.time_ms.is_empty());
+    let clones = grouped(entries.map(|entry| ((&entry.jobname, entry.groupid), entry)));
+    clones.iter().map(|(_, entries)| track(entries)).collect()
 }
 
 /// The name of jobs in charts.
@@ -78,15 +72,11 @@ fn track(entries: &[&Series]) -> Track {
             saturating_add_to(&mut errors[*row], count);
         }
     }
-    let directions = [
-        ("read", Series::read_series as fn(&Series) -> Option<&DirectionSeries>),
-        ("write", Series::write_series),
-        ("trim", Series::trim_series),
-    ];
-    let directions = directions.into_iter().filter_map(|(name, of)| {
+    let directions = Direction::ALL.into_iter().filter_map(|which| {
+        let parts = entries.iter().zip(&spread);
         let parts: Vec<_> =
-            entries.iter().zip(&spread).filter_map(|(entry, spread)| Some((of(entry)?, spread))).collect();
-        (!parts.is_empty()).then(|| direction(name, &parts, edges.len() - 1))
+            parts.filter_map(|(entry, spread)| Some((entry.direction(which)?, spread))).collect();
+        (!parts.is_empty()).then(|| direction(which.name(), &parts, edges.len() - 1))
     });
     Track {
         name: named(&entries[0].jobname, entries.len()),
@@ -98,20 +88,6 @@ fn track(entries: &[&Series]) -> Track {
         spans: entries.iter().map(|entry| span_of(entry)).collect(),
         directions: directions.collect(),
         edges,
-    }
-}
-
-impl Series {
-    fn read_series(&self) -> Option<&DirectionSeries> {
-        self.read.as_ref()
-    }
-
-    fn write_series(&self) -> Option<&DirectionSeries> {
-        self.write.as_ref()
-    }
-
-    fn trim_series(&self) -> Option<&DirectionSeries> {
-        self.trim.as_ref()
     }
 }
 

@@ -109,6 +109,18 @@ impl JobReport {
         directions.into_iter().filter_map(|(name, direction)| Some((name, direction.as_ref()?))).collect()
     }
 
+    /// The direction with this name; `None` if the report lacks it.
+    #[must_use]
+    pub fn direction(&self, name: &str) -> Option<&DirectionReport> {
+        let (_, found) = self.shown_directions().into_iter().find(|(other, _)| *other == name)?;
+        Some(found)
+    }
+
+    /// Response times of a direction with a rate.
+    pub(crate) fn response_of(&self, direction: &str) -> Option<&LatencyReport> {
+        self.direction(direction)?.response_ns.as_ref().filter(|response| response.samples > 0)
+    }
+
     /// Syncs between the I/Os, even if the document lacks them.
     #[must_use]
     pub const fn syncs(&self) -> Option<&SyncReport> {

@@ -2,6 +2,7 @@
 //!
 //! A row is a period of time. Each column is an array with one value per row, written on one line.
 
+use ferrio_job::Direction;
 use schemars::JsonSchema;
 use serde::ser::Error;
 use serde::{Deserialize, Serialize, Serializer};
@@ -43,6 +44,18 @@ pub struct Series {
     /// Trims, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<DirectionSeries>,
+}
+
+impl Series {
+    /// The figures of a direction; `None` without any.
+    #[must_use]
+    pub const fn direction(&self, direction: Direction) -> Option<&DirectionSeries> {
+        match direction {
+            Direction::Read => self.read.as_ref(),
+            Direction::Write => self.write.as_ref(),
+            Direction::Trim => self.trim.as_ref(),
+        }
+    }
 }
 
 /// One direction of an entry over time.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ferrio_job::{DatabaseRole, JobSpec};
+use ferrio_job::JobSpec;
 use ferrio_results::{DiskUsage, JobResult};
 use ferrio_stats::{JobStats, Latency, NewSamples, cell_of};
 
 use super::{Merge, SECTOR_BYTES};
+use crate::database::is_session;
 use crate::model::{DeviceSeries, DirectionSeries, Series};
 
 /// The figures of a job at the last sample.
@@ -79,12 +80,6 @@ impl SampledJob {
             }
         }
     }
-}
-
-/// True for a job that does transactions.
-pub(crate) fn is_session(spec: &JobSpec) -> bool {
-    let of_database = spec.events.as_ref().and_then(|part| part.database());
-    of_database.is_some_and(|(_, role)| role == DatabaseRole::Session)
 }
 
 /// I/Os of a job in one direction since the last sample.

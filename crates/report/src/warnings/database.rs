@@ -4,7 +4,6 @@ use ferrio_job::{CommitSync, DatabaseRole, Direction, JobSpec, TransactionStep};
 use ferrio_results::JobResult;
 
 use super::run_view::{DiskUser, Finding, RunView, bytes, uncounted};
-use crate::database::databases;
 
 /// Minimum time in ns of a device for a write and the sync that waits for it: the final interrupt alone takes about a microsecond, and the
 /// fastest media 6 µs.
@@ -64,14 +63,14 @@ pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_long_enough() {
         return Vec::new();
     }
-    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+    let found = run.reported_databases().filter_map(|load| {
         let totals = load.measured();
         let waits = totals.steps[TransactionStep::WriteBackWait as usize].sum() as f64;
         let share = 100.0 * waits / (totals.latency.sum() as f64).max(1.0);
-        if share < MIN_WAIT_PERCENT || !load.first().spec.measure.reported {
+        if share < MIN_WAIT_PERCENT {
             return None;
         }
-        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let jobs = load.session_indices();
         let message = format!("transactions of {} waited for write-back for {share:.0} % of their time", run.who(&jobs));
         let help = "the job that writes back is the limit, not the sessions: larger batches, or an asynchronous engine with \
              iodepth, let it write more at once, and a larger log_size makes checkpoints rarer";
@@ -82,12 +81,12 @@ pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
 
 /// Warns about models that did no transaction in the measured time.
 pub(super) fn no_transactions(run: &RunView<'_>) -> Vec<Finding> {
-    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+    let found = run.reported_databases().filter_map(|load| {
         let has_begun = load.jobs.iter().all(|job| job.result.start_ms > 0 && job.result.error.is_none());
-        if load.measured().transactions > 0 || !has_begun || !load.first().spec.measure.reported {
+        if load.measured().transactions > 0 || !has_begun {
             return None;
         }
-        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let jobs = load.session_indices();
         let message = format!("no transaction of {} ended in the time that counts", run.who(&jobs));
         let help = match load.first().spec.limits.ramp_time.is_zero() {
             true => "let it run longer",
@@ -103,14 +102,14 @@ const MIN_WRITE_BACK_PERCENT: u32 = 10;
 
 /// Warns about models that left much of their work to be done after the last transaction.
 pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
-    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+    let found = run.reported_databases().filter_map(|load| {
         let totals = load.measured();
         let after = totals.afterwards();
         let is_short = after.as_millis() == 0 || after * 100 < totals.measured * MIN_WRITE_BACK_PERCENT;
-        if is_short || totals.transactions == 0 || !load.first().spec.measure.reported {
+        if is_short || totals.transactions == 0 {
             return None;
         }
-        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let jobs = load.session_indices();
         let all = (totals.measured + after).as_secs_f64();
         let message = format!(
             "transactions of {} took {:.1} s, and writing back what they changed {:.1} s more: with that, {:.1} transactions per second",
@@ -125,27 +124,19 @@ pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// True for a session, whose writes are those of the log.
-pub(super) fn is_session(spec: &JobSpec) -> bool {
-    spec.events
-        .as_ref()
-        .and_then(|part| part.database())
-        .is_some_and(|(_, role)| role == DatabaseRole::Session)
-}
-
 /// Warns about databases whose commits do not sync a log in the page cache.
 pub(super) fn unsynced_logs(run: &RunView<'_>) -> Vec<Finding> {
-    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+    let found = run.reported_databases().filter_map(|load| {
         let database = load.database;
         let first = load.first().index;
         let is_unsynced = database.commit.sync == CommitSync::None && !database.log.direct;
         // Sessions write only the log, which is in memory once.
         let writes = load.sessions().map(|job| job.result.stats.directions[Direction::Write as usize].bytes);
         let written = writes.sum::<u64>().min(database.log.size);
-        if !is_unsynced || written == 0 || !load.first().spec.measure.reported || !is_stored(run, first) {
+        if !is_unsynced || written == 0 || !is_stored(run, first) {
             return None;
         }
-        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let jobs = load.session_indices();
         let message = format!(
             "commits of {} do not sync the log: {} of log writes may still be in memory",
             run.who(&jobs),

@@ -3,9 +3,9 @@
 use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Place;
 
-use crate::database::is_database_job;
+use crate::database::{is_database_job, is_session};
 
-use super::database::{is_session, unsynced_logs};
+use super::database::unsynced_logs;
 use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
 
 /// Less data is not evaluated: the file system itself may read as much.

@@ -4,7 +4,6 @@ use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::DirectionStats;
 
 use super::run_view::{Finding, RunView};
-use crate::database::databases;
 
 /// Tolerated shortfall in percent.
 const MAX_SHORTFALL_PERCENT: f64 = 1.0;
@@ -39,7 +38,7 @@ pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
 
 /// Warns about database models whose sessions did fewer transactions than arrived.
 fn transaction_rates_not_held(run: &RunView<'_>) -> Vec<Finding> {
-    let missed = databases(run.plan, run.result).into_iter().filter_map(|load| {
+    let missed = run.reported_databases().filter_map(|load| {
         let (rate, totals) = (load.load.rate?, load.measured());
         let seconds = totals.runtime_ms as f64 / 1000.0;
         let (due, done) = (rate * seconds, totals.transactions as f64);
@@ -47,10 +46,10 @@ fn transaction_rates_not_held(run: &RunView<'_>) -> Vec<Finding> {
         let edges = f64::from(load.database.sessions) + MAX_DEVIATIONS * due.sqrt();
         let missing = due - done;
         let is_short = missing > due * MAX_SHORTFALL_PERCENT / 100.0 && missing > edges;
-        if done == 0.0 || !is_short || !load.first().spec.measure.reported {
+        if done == 0.0 || !is_short {
             return None;
         }
-        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let jobs = load.session_indices();
         let (tps, reached) = (done / seconds, 100.0 * done / due);
         let message = format!(
             "{} did not hold the rate: {tps:.0} of {rate:.0} transactions per second ({reached:.1} %)",

@@ -4,6 +4,7 @@ use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
 use ferrio_machine::{CpuThrottling, CpuUse, Place};
 use ferrio_results::{DiskUsage, JobResult, RunResult};
 
+use crate::database::{DatabaseLoad, databases};
 use crate::environment::RunEnvironment;
 use crate::messages::job_names;
 use crate::model::JobReport;
@@ -41,6 +42,11 @@ impl<'a> RunView<'a> {
     /// The jobs whose figures the report shows.
     pub(super) fn reported(&self) -> impl Iterator<Item = (usize, &'a JobSpec, &'a JobResult)> {
         self.jobs().filter(|(_, spec, _)| spec.measure.reported)
+    }
+
+    /// The database models that the report has.
+    pub(super) fn reported_databases(&self) -> impl Iterator<Item = DatabaseLoad<'a>> {
+        databases(self.plan, self.result).into_iter().filter(DatabaseLoad::is_reported)
     }
 
     /// True if the run is over, so that its figures are final.

@@ -3,9 +3,8 @@
 use ferrio_job::{JobSpec, counted};
 use ferrio_results::JobResult;
 
-use super::database::is_session;
 use super::run_view::{Finding, RunView};
-use crate::database::{databases, is_database_job};
+use crate::database::{is_database_job, is_session};
 use crate::messages::report_name;
 use crate::model::{DATABASE_PERCENTILES, DirectionReport, JobReport, Percentiles};
 
@@ -67,17 +66,17 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             worst = Some((sparse, entry.jobname.clone()));
         }
     }
-    for load in databases(run.plan, run.result) {
+    for load in run.reported_databases() {
         let spec = load.first().spec;
         let failed = load.jobs.iter().any(|job| job.result.error.is_some());
         let samples = load.measured().latency.count();
         let listed = spec.measure.percentiles.last().copied().filter(|_| spec.measure.any_percentiles());
         let percent = DATABASE_PERCENTILES.into_iter().chain(listed).fold(0.0, f64::max);
         let sparse = SparsePercentile { samples, what: "transaction", percent };
-        if samples == 0 || failed || !spec.measure.reported || !sparse.is_sparse() {
+        if samples == 0 || failed || !sparse.is_sparse() {
             continue;
         }
-        jobs.extend(load.sessions().map(|job| job.index));
+        jobs.extend(load.session_indices());
         if worst.as_ref().is_none_or(|(worst, _)| sparse.samples < worst.samples) {
             worst = Some((sparse, report_name(spec).to_owned()));
         }

@@ -3,24 +3,19 @@
 use ferrio_job::RoundedSizes;
 
 use super::run_view::{Finding, RunView};
+use crate::grouped;
 
 /// Warns about sizes of `bssplit` and `bsrange` that are not multiples of the smallest.
 pub(super) fn rounded(run: &RunView<'_>) -> Vec<Finding> {
-    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
-    for (index, spec, _) in run.reported().filter(|(_, _, result)| result.stats.total_ios() > 0) {
-        for sizes in spec.rounded_sizes() {
-            let text = sizes.to_string();
-            match found.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, jobs)) => jobs.push(index),
-                None => found.push((text, vec![index])),
-            }
-        }
-    }
+    let did_io = run.reported().filter(|(_, _, result)| result.stats.total_ios() > 0);
+    let found = did_io.flat_map(|(index, spec, _)| {
+        spec.rounded_sizes().into_iter().map(move |sizes| (sizes.to_string(), index))
+    });
     let finding = |(text, jobs): (String, Vec<usize>)| {
         let message = format!("{}: {text}", run.who(&jobs));
         Finding { jobs, message, help: RoundedSizes::ADVICE }
     };
-    found.into_iter().map(finding).collect()
+    grouped(found).into_iter().map(finding).collect()
 }
 
 #[cfg(test)]
