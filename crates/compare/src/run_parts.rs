@@ -108,7 +108,7 @@ fn series_of<'a>(series: &'a [Series], jobs: &[JobReport], entry: usize) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use ferrio_random::T258;
+    use ferrio_random::Tausworthe64;
     use ferrio_report::model::{DirectionReport, FerrioReport, RunReport};
 
     use super::*;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// Rows of half a second of which each resembles the one before (a correlation of 0.5), with noise of 5 %.
-    fn noisy(random: &mut T258, rows: usize, mean: f64) -> Vec<RunPart> {
+    fn noisy(random: &mut Tausworthe64, rows: usize, mean: f64) -> Vec<RunPart> {
         let mut uniform = || ((random.draw() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
         let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
         let mut off = normal();
@@ -205,7 +205,7 @@ mod tests {
 
     /// How many of 400 comparisons of single runs of a minute find a difference of the rates at 95 %.
     fn found(seed: u64, effect: f64) -> usize {
-        let mut random = T258::new(seed);
+        let mut random = Tausworthe64::new(seed);
         let is_found = |_: &usize| {
             let [one, two] = [10_000.0, 10_000.0 * effect]
                 .map(|mean| Values::of_pieces(Figure::Iops, &noisy(&mut random, 120, mean)).unwrap());

@@ -6,7 +6,7 @@
 //! 1992, section 3.6): runs are drawn with repetition, and each resample is studentized by its own jackknife error. Below five runs a side,
 //! resamples repeat too often, and Student's t with Welch's degrees of freedom replaces the bootstrap.
 
-use ferrio_random::T258;
+use ferrio_random::Tausworthe64;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Resamples of a bootstrap.
@@ -146,7 +146,7 @@ fn bootstrap(
     distance: f64,
     confidence: f64,
 ) -> (f64, f64) {
-    let mut random = T258::new(SEED);
+    let mut random = Tausworthe64::new(SEED);
     let (mut drawn, mut without) = (Vec::new(), Vec::new());
     let mut draw = |drawn: &mut Vec<usize>, runs: usize| {
         drawn.clear();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// Normal noise (Box and Muller).
-    struct Noise(T258);
+    struct Noise(Tausworthe64);
 
     impl Noise {
         fn uniform(&mut self) -> f64 {
@@ -245,16 +245,16 @@ mod tests {
     #[test]
     fn false_alarms_are_as_rare_as_the_confidence_says() {
         for (runs, seed) in [(3, 1), (5, 2), (10, 3), (20, 4)] {
-            let found = Noise(T258::new(seed)).found(runs, 1.0, 0.03);
+            let found = Noise(Tausworthe64::new(seed)).found(runs, 1.0, 0.03);
             assert!(found <= 33, "{found} of 400 with {runs} runs");
         }
     }
 
     #[test]
     fn a_change_of_five_percent_is_found_in_noise_of_three_with_ten_runs() {
-        let found = Noise(T258::new(5)).found(10, 1.05, 0.03);
+        let found = Noise(Tausworthe64::new(5)).found(10, 1.05, 0.03);
         assert!(found >= 360, "{found} of 400");
-        let found = Noise(T258::new(6)).found(10, 0.95, 0.03);
+        let found = Noise(Tausworthe64::new(6)).found(10, 0.95, 0.03);
         assert!(found >= 360, "{found} of 400");
     }
 

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{Diagnostic, JobSpec, TuningUse};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 use nix::errno::Errno;
 
 /// The operation of a request.
@@ -282,8 +282,8 @@ pub trait Engine {
     }
 
     /// Resources used so far by the engine's own threads.
-    fn usage(&mut self) -> Usage {
-        Usage::default()
+    fn usage(&mut self) -> ThreadUsage {
+        ThreadUsage::default()
     }
 
     /// Waits until a completion can be reaped, at most for `timeout`, and appends up to `max` available completions, perhaps none. Flush

@@ -4,8 +4,8 @@
 //! I/Os. fio does not write it, and readers of its logs take each row for a whole interval; so it is left out for them.
 
 use ferrio_job::JobSpec;
-use ferrio_stats::latency::{FIO_BUCKETS, fio_bucket, fio_bucket_value};
 use ferrio_stats::saturating_total;
+use ferrio_stats::{FIO_BUCKETS, fio_bucket, fio_bucket_value};
 use itoa::Buffer;
 
 use crate::sample::{IoSample, milliseconds};

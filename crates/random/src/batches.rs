@@ -1,10 +1,10 @@
 //! The draws of a stream in batches: the same numbers as one by one, at a third of the cost.
 //!
-//! Each component of [`T88`] is linear: its states obey a recurrence that adds a few earlier ones. So a batch is made from earlier batches
+//! Each component of [`Tausworthe32`] is linear: its states obey a recurrence that adds a few earlier ones. So a batch is made from earlier batches
 //! by additions alone, several states at once, whereas the generator itself waits for each state before the next.
 
 use crate::prefetch::BATCH;
-use crate::stream::{Scale, Stream, T88, T258};
+use crate::stream::{Scale, Stream, Tausworthe32, Tausworthe64};
 
 /// Most states that a recurrence reaches back.
 const HISTORY: usize = 4 * BATCH;
@@ -19,15 +19,15 @@ pub struct Batches(BatchedStream);
 
 #[derive(Clone, Debug)]
 enum BatchedStream {
-    T88(Box<NarrowBatches>),
-    T258(T258),
+    Tausworthe32(Box<NarrowBatches>),
+    Tausworthe64(Tausworthe64),
 }
 
-/// The states of the components of a [`T88`].
+/// The states of the components of a [`Tausworthe32`].
 #[derive(Clone, Debug)]
 struct NarrowBatches {
     /// Makes the first states.
-    generator: T88,
+    generator: Tausworthe32,
     states: [[u32; KEPT_STATES]; 3],
     at: usize,
 }
@@ -37,35 +37,35 @@ impl Batches {
     #[must_use]
     pub fn new(stream: Stream) -> Self {
         Batches(match stream {
-            Stream::T88(generator) => BatchedStream::T88(Box::new(NarrowBatches {
+            Stream::Tausworthe32(generator) => BatchedStream::Tausworthe32(Box::new(NarrowBatches {
                 generator,
                 states: [[0; KEPT_STATES]; 3],
                 at: 0,
             })),
-            Stream::T258(generator) => BatchedStream::T258(generator),
+            Stream::Tausworthe64(generator) => BatchedStream::Tausworthe64(generator),
         })
     }
 
     /// Restarts from `seed` with the same width.
     pub fn reseed(&mut self, seed: u64) {
         match &mut self.0 {
-            BatchedStream::T88(narrow) => {
-                narrow.generator = T88::new(seed);
+            BatchedStream::Tausworthe32(narrow) => {
+                narrow.generator = Tausworthe32::new(seed);
                 narrow.at = 0;
             }
-            BatchedStream::T258(generator) => *generator = T258::new(seed),
+            BatchedStream::Tausworthe64(generator) => *generator = Tausworthe64::new(seed),
         }
     }
 
     /// Fills a batch with raw draws.
     pub fn fill(&mut self, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
-            BatchedStream::T88(narrow) => {
+            BatchedStream::Tausworthe32(narrow) => {
                 for (draw, sum) in draws.iter_mut().zip(narrow.next()) {
                     *draw = u64::from(sum);
                 }
             }
-            BatchedStream::T258(generator) => {
+            BatchedStream::Tausworthe64(generator) => {
                 let mut state = generator.clone();
                 draws.fill_with(|| state.draw());
                 *generator = state;
@@ -76,8 +76,8 @@ impl Batches {
     /// Fills a batch with draws below a count that was prepared for the stream (see [`Stream::scale`]).
     pub fn fill_below(&mut self, count: Scale, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
-            BatchedStream::T88(narrow) => count.pick_all_narrow(&narrow.next(), draws),
-            BatchedStream::T258(generator) => {
+            BatchedStream::Tausworthe32(narrow) => count.pick_all_narrow(&narrow.next(), draws),
+            BatchedStream::Tausworthe64(generator) => {
                 let mut state = generator.clone();
                 draws.fill_with(|| count.pick_wide(state.draw()));
                 *generator = state;

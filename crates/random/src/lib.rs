@@ -13,4 +13,4 @@ pub use ferrio_job::Generator;
 pub use batches::Batches;
 pub use prefetch::{BATCH, Prefetch};
 pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
-pub use stream::{Scale, Stream, T88, T258};
+pub use stream::{Scale, Stream, Tausworthe32, Tausworthe64};

@@ -1,7 +1,7 @@
 //! The two combined Tausworthe generators of all random choices, and the conversions from a draw to a number.
 //!
-//! T88 is L'Ecuyer's "Maximally equidistributed combined Tausworthe generators" (1996), T258 its 64-bit companion (1999). The
-//! conversions are done in IEEE doubles in an order that gives fio's results bit for bit.
+//! [`Tausworthe32`] is taus88 of L'Ecuyer's "Maximally equidistributed combined Tausworthe generators" (1996), [`Tausworthe64`] its 64-bit
+//! companion taus258 (1999). The conversions are done in IEEE doubles in an order that gives fio's results bit for bit.
 
 use ferrio_job::{Generator, GeneratorState};
 
@@ -17,9 +17,9 @@ const fn at_least(value: u64, minimum: u64) -> u64 {
 
 /// Three components of 32 bits, period 2^88.
 #[derive(Clone, Debug)]
-pub struct T88(pub(crate) [u32; 3]);
+pub struct Tausworthe32(pub(crate) [u32; 3]);
 
-impl T88 {
+impl Tausworthe32 {
     /// Seeds from the low 32 bits of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -29,7 +29,7 @@ impl T88 {
         let s1 = component(53u32.wrapping_mul(K) ^ x, 1);
         let s2 = component(s1.wrapping_mul(K) ^ x, 7);
         let s3 = component(s2.wrapping_mul(K) ^ x, 15);
-        let mut generator = T88([s1, s2, s3]);
+        let mut generator = Tausworthe32([s1, s2, s3]);
         for _ in 0..WARM_UP {
             generator.draw();
         }
@@ -50,9 +50,9 @@ impl T88 {
 
 /// Five components of 64 bits, period 2^258.
 #[derive(Clone, Debug)]
-pub struct T258([u64; 5]);
+pub struct Tausworthe64([u64; 5]);
 
-impl T258 {
+impl Tausworthe64 {
     /// Seeds from all of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -63,7 +63,7 @@ impl T258 {
             *component = at_least(K.wrapping_mul(previous) ^ seed, minimum);
             previous = *component;
         }
-        let mut generator = T258(state);
+        let mut generator = Tausworthe64(state);
         for _ in 0..WARM_UP {
             generator.draw();
         }
@@ -165,9 +165,9 @@ impl Scale {
 #[derive(Clone, Debug)]
 pub enum Stream {
     /// 32-bit outputs.
-    T88(T88),
+    Tausworthe32(Tausworthe32),
     /// 64-bit outputs.
-    T258(T258),
+    Tausworthe64(Tausworthe64),
 }
 
 impl Stream {
@@ -175,8 +175,8 @@ impl Stream {
     #[must_use]
     pub fn new(generator: Generator, seed: u64) -> Self {
         match generator {
-            Generator::Tausworthe32 => Stream::T88(T88::new(seed)),
-            Generator::Tausworthe64 => Stream::T258(T258::new(seed)),
+            Generator::Tausworthe32 => Stream::Tausworthe32(Tausworthe32::new(seed)),
+            Generator::Tausworthe64 => Stream::Tausworthe64(Tausworthe64::new(seed)),
         }
     }
 
@@ -184,16 +184,16 @@ impl Stream {
     #[must_use]
     pub fn state(&self) -> GeneratorState {
         match self {
-            Stream::T88(generator) => GeneratorState::Narrow(generator.0),
-            Stream::T258(generator) => GeneratorState::Wide(generator.0),
+            Stream::Tausworthe32(generator) => GeneratorState::Narrow(generator.0),
+            Stream::Tausworthe64(generator) => GeneratorState::Wide(generator.0),
         }
     }
 
     /// Restarts from `seed` with the same width.
     pub fn reseed(&mut self, seed: u64) {
         match self {
-            Stream::T88(generator) => *generator = T88::new(seed),
-            Stream::T258(generator) => *generator = T258::new(seed),
+            Stream::Tausworthe32(generator) => *generator = Tausworthe32::new(seed),
+            Stream::Tausworthe64(generator) => *generator = Tausworthe64::new(seed),
         }
     }
 
@@ -201,8 +201,8 @@ impl Stream {
     #[must_use]
     pub fn scale(&self, n: u64) -> Scale {
         match self {
-            Stream::T88(_) => Scale::narrow(n),
-            Stream::T258(_) => Scale::wide(n),
+            Stream::Tausworthe32(_) => Scale::narrow(n),
+            Stream::Tausworthe64(_) => Scale::wide(n),
         }
     }
 
@@ -210,8 +210,8 @@ impl Stream {
     #[inline(always)]
     pub fn below(&mut self, scale: Scale) -> u64 {
         match self {
-            Stream::T88(generator) => scale.pick_narrow(generator.draw()),
-            Stream::T258(generator) => generator.below(scale),
+            Stream::Tausworthe32(generator) => scale.pick_narrow(generator.draw()),
+            Stream::Tausworthe64(generator) => generator.below(scale),
         }
     }
 
@@ -219,8 +219,8 @@ impl Stream {
     #[inline]
     pub fn draw(&mut self) -> u64 {
         match self {
-            Stream::T88(generator) => u64::from(generator.draw()),
-            Stream::T258(generator) => generator.draw(),
+            Stream::Tausworthe32(generator) => u64::from(generator.draw()),
+            Stream::Tausworthe64(generator) => generator.draw(),
         }
     }
 
@@ -228,8 +228,8 @@ impl Stream {
     #[must_use]
     pub fn largest(&self) -> u64 {
         match self {
-            Stream::T88(_) => u64::from(u32::MAX),
-            Stream::T258(_) => u64::MAX,
+            Stream::Tausworthe32(_) => u64::from(u32::MAX),
+            Stream::Tausworthe64(_) => u64::MAX,
         }
     }
 
@@ -237,8 +237,10 @@ impl Stream {
     #[inline]
     pub fn seed_draw(&mut self) -> u64 {
         match self {
-            Stream::T88(generator) => u64::from(generator.draw()).wrapping_mul(u64::from(generator.draw())),
-            Stream::T258(generator) => generator.draw().wrapping_mul(generator.draw()),
+            Stream::Tausworthe32(generator) => {
+                u64::from(generator.draw()).wrapping_mul(u64::from(generator.draw()))
+            }
+            Stream::Tausworthe64(generator) => generator.draw().wrapping_mul(generator.draw()),
         }
     }
 }
@@ -251,18 +253,18 @@ mod tests {
 
     #[test]
     fn both_generators_give_the_published_first_outputs_for_seed_1() {
-        let mut narrow = T88::new(1);
+        let mut narrow = Tausworthe32::new(1);
         assert_eq!(
             [narrow.draw(), narrow.draw(), narrow.draw()],
             [2_634_262_343, 4_072_702_554, 2_367_269_570]
         );
-        let mut wide = T258::new(1);
+        let mut wide = Tausworthe64::new(1);
         assert_eq!([wide.draw(), wide.draw()], [11_128_779_724_671_416_100, 6_550_831_460_819_418_398]);
     }
 
     #[test]
     fn the_default_offset_stream_begins_as_fio_begins_it() {
-        let mut offsets = T88::new(6_803_328_749_335_347_343);
+        let mut offsets = Tausworthe32::new(6_803_328_749_335_347_343);
         let first: Vec<u32> = (0..4).map(|_| offsets.draw()).collect();
         assert_eq!(first, [4_196_289_317, 3_719_163_915, 2_820_806_093, 2_217_523_518]);
     }

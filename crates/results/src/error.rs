@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::path::PathBuf;
 
 use ferrio_job::Direction;
-use ferrio_verify::BlockFault;
+use ferrio_verify::InvalidBlock;
 
 /// The error of a job, in the words of fio's report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub enum EventFailure {
         file: u32,
         /// Where in the file.
         offset: u64,
-        /// The difference.
-        fault: BlockFault,
+        /// The wrong part of the block.
+        problem: InvalidBlock,
     },
 }

@@ -12,7 +12,7 @@ mod progress;
 mod run;
 mod run_event;
 
-pub use ferrio_verify::{BlockFault, Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
+pub use ferrio_verify::{Damage, DamageKind, DamagedPart, FoundWrite, InvalidBlock, WrongByte};
 
 pub use damage::{DamageTally, DamagedBlock};
 pub use error::{EventFailure, JobError, tolerated_error};

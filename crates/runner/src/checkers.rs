@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle};
 use ferrio_engine::LentSlot;
 use ferrio_job::{Diagnostic, JobSpec, Prefix, Verify};
 use ferrio_machine::run_on;
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 use ferrio_verify::{BlockMismatch, ExpectedHeader, Verifier};
 
 use crate::failure::Failure;
@@ -68,7 +68,7 @@ pub(crate) struct Checkers {
     checked: Receiver<CheckedBlock>,
     threads: Vec<JoinHandle<()>>,
     /// CPU use of each thread at its last reading.
-    usage: Arc<[Mutex<Usage>]>,
+    usage: Arc<[Mutex<ThreadUsage>]>,
     /// Blocks that have not come back.
     lent: u32,
 }
@@ -88,7 +88,7 @@ impl Checkers {
         let (blocks, inbox) = sync_channel(units);
         let (outbox, checked) = sync_channel(units);
         let inbox = Arc::new(Mutex::new(inbox));
-        let usage: Arc<[Mutex<Usage>]> = (0..count).map(|_| Mutex::default()).collect();
+        let usage: Arc<[Mutex<ThreadUsage>]> = (0..count).map(|_| Mutex::default()).collect();
         let (started_sender, started) = sync_channel(1);
         let mut checkers = Checkers { blocks: Some(blocks), checked, threads: Vec::new(), usage, lent: 0 };
         for number in 0..count {
@@ -164,8 +164,8 @@ impl Checkers {
     }
 
     /// CPU time of the threads so far.
-    pub(crate) fn usage(&self) -> Usage {
-        let mut sum = Usage::default();
+    pub(crate) fn usage(&self) -> ThreadUsage {
+        let mut sum = ThreadUsage::default();
         self.usage.iter().for_each(|usage| sum.merge(&usage.lock().unwrap_or_else(PoisonError::into_inner)));
         sum
     }
@@ -190,9 +190,9 @@ fn check_blocks(
     check: impl Fn(&mut Block) -> Result<(), Box<BlockMismatch>>,
     inbox: &Mutex<Receiver<Block>>,
     outbox: &SyncSender<CheckedBlock>,
-    usage: &Mutex<Usage>,
+    usage: &Mutex<ThreadUsage>,
 ) {
-    let read_usage = || *usage.lock().unwrap_or_else(PoisonError::into_inner) = Usage::of_this_thread();
+    let read_usage = || *usage.lock().unwrap_or_else(PoisonError::into_inner) = ThreadUsage::of_this_thread();
     let mut blocks = 0_u32;
     loop {
         let next = {

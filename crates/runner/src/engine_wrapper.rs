@@ -14,7 +14,7 @@ use ferrio_engine::{
     Submit,
 };
 use ferrio_job::{Diagnostic, JobSpec, Sprandom, TuningUse, debug_class};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 use ferrio_workload::{OffsetDraws, PreconditioningOrder, Region, SEEDS, thread_seeds};
 use log::{Level, debug, log_enabled};
 
@@ -252,7 +252,7 @@ impl<E: Engine> Engine for EngineWrapper<E> {
         self.engine.failure_details(unit)
     }
 
-    fn usage(&mut self) -> Usage {
+    fn usage(&mut self) -> ThreadUsage {
         self.engine.usage()
     }
 

@@ -278,8 +278,8 @@ impl JobEvents {
         // The end of a block that a request is too short for is not there.
         let mut blocks = read.chunks_exact(size).zip((offset..).step_by(size));
         blocks.try_for_each(|(block, offset)| {
-            check_checksum(block, offset).map_err(|fault| {
-                let event = EventFailure::Block { file, offset, fault };
+            check_checksum(block, offset).map_err(|problem| {
+                let event = EventFailure::Block { file, offset, problem };
                 Failure::of_event(libc::EILSEQ, "validation", event)
             })
         })

@@ -90,7 +90,7 @@ impl RateSchedule {
 mod tests {
     use ferrio_job::{PerDirection, ReadWrite};
     use ferrio_plan::testing::default_job;
-    use ferrio_stats::Usage;
+    use ferrio_stats::ThreadUsage;
 
     use super::*;
 
@@ -102,7 +102,7 @@ mod tests {
         spec.depth.iodepth = 2;
         spec.rates.iops = PerDirection([1000, 0, 0]);
         let clock = Clock::monotonic();
-        let timing = Timing::start(1_000_000_000, &clock, &spec, Usage::default());
+        let timing = Timing::start(1_000_000_000, &clock, &spec, ThreadUsage::default());
         (*RateSchedule::new(&spec, [0; SEEDS], clock).unwrap(), spec, timing)
     }
 
@@ -147,12 +147,12 @@ mod tests {
     fn at_the_end_of_the_ramp_the_schedule_starts_again_and_what_is_in_flight_keeps_its_time() {
         let (mut paced, mut spec, _) = job();
         spec.limits.ramp_time = Duration::from_millis(100);
-        let mut timing = Timing::start(at(0), &Clock::monotonic(), &spec, Usage::default());
+        let mut timing = Timing::start(at(0), &Clock::monotonic(), &spec, ThreadUsage::default());
         for (unit, now) in [(0, at(0)), (1, at(90_000_000))] {
             assert_eq!(paced.wait_for(Direction::Read, &timing, now), None);
             paced.issued(unit, &io(Direction::Read));
         }
-        timing.reached(at(100_000_000), Usage::default());
+        timing.reached(at(100_000_000), ThreadUsage::default());
         paced.restart();
         assert_eq!(paced.response_ns(1, at(101_000_000)), Some(100_000_000));
         assert_eq!(paced.wait_for(Direction::Read, &timing, at(101_000_000)), None);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use ferrio_job::{JobSpec, Plan};
-use ferrio_stats::{Clock, Usage};
+use ferrio_stats::{Clock, ThreadUsage};
 use nix::time::{ClockId, clock_gettime};
 
 /// The run-time bookkeeping of the I/O loop.
@@ -26,7 +26,7 @@ pub(crate) struct Timing {
     loop_began: u64,
     loop_ticks: u64,
     /// CPU use when measuring began.
-    pub(crate) usage_before: Usage,
+    pub(crate) usage_before: ThreadUsage,
     /// When measuring started again, in ms since 1970.
     pub(crate) restarted_ms: Option<u64>,
     /// The clock of `restarted_ms`, by its number for clock_gettime.
@@ -47,7 +47,7 @@ pub(crate) enum Milestone {
 
 impl Timing {
     /// The job starts at `now`.
-    pub(crate) fn start(now: u64, clock: &Clock, spec: &JobSpec, usage: Usage) -> Self {
+    pub(crate) fn start(now: u64, clock: &Clock, spec: &JobSpec, usage: ThreadUsage) -> Self {
         let limits = &spec.limits;
         let ticks = |duration: Duration| if duration.is_zero() { u64::MAX } else { clock.ticks(duration) };
         let ramp = ticks(limits.ramp_time);
@@ -104,7 +104,7 @@ impl Timing {
     }
 
     /// Decides what the milestone at or before `now` is.
-    pub(crate) fn reached(&mut self, now: u64, usage: Usage) -> Milestone {
+    pub(crate) fn reached(&mut self, now: u64, usage: ThreadUsage) -> Milestone {
         if now < self.ramp_end {
             return Milestone::TimeIsUp;
         }
@@ -116,7 +116,7 @@ impl Timing {
     }
 
     /// Measuring starts again at `now`; the run time does not.
-    pub(crate) fn restart(&mut self, now: u64, usage: Usage) {
+    pub(crate) fn restart(&mut self, now: u64, usage: ThreadUsage) {
         self.measuring_since = now;
         if self.loop_began != IDLE {
             self.loop_began = now;
@@ -253,7 +253,7 @@ mod tests {
         spec.limits.ramp_time = Duration::from_nanos(ramp_ns);
         spec.limits.runtime = Duration::from_nanos(runtime_ns);
         let clock = Clock::monotonic();
-        (Timing::start(1000, &clock, &spec, Usage::default()), clock)
+        (Timing::start(1000, &clock, &spec, ThreadUsage::default()), clock)
     }
 
     #[test]
@@ -268,13 +268,13 @@ mod tests {
         let (mut timing, clock) = timing(100, 50);
         timing.loop_began(1000);
         assert_eq!(timing.next_milestone(), 1100);
-        assert_eq!(timing.reached(1110, Usage::default()), Milestone::RampEnded);
+        assert_eq!(timing.reached(1110, ThreadUsage::default()), Milestone::RampEnded);
         assert_eq!(timing.next_milestone(), 1160);
-        assert_eq!(timing.reached(1160, Usage::default()), Milestone::TimeIsUp);
+        assert_eq!(timing.reached(1160, ThreadUsage::default()), Milestone::TimeIsUp);
         assert_eq!(timing.loop_ns(&clock, 1163), 53, "the loop that runs counts");
         timing.loop_ended(1165);
         assert_eq!([1165, 1200].map(|now| timing.loop_ns(&clock, now)), [55; 2]);
-        timing.restart(1300, Usage::default());
+        timing.restart(1300, ThreadUsage::default());
         assert_eq!(timing.loop_ns(&clock, 1400), 0, "no loop runs");
         assert!(timing.is_over(1160) && !timing.is_over(1159));
     }
@@ -284,11 +284,11 @@ mod tests {
         let mut spec = default_job("a");
         spec.limits.ramp_size = 4096;
         spec.limits.runtime = Duration::from_nanos(50);
-        let mut timing = Timing::start(1000, &Clock::monotonic(), &spec, Usage::default());
+        let mut timing = Timing::start(1000, &Clock::monotonic(), &spec, ThreadUsage::default());
         assert!(timing.in_ramp() && timing.next_milestone() == u64::MAX - 1);
         timing.end_ramp(9000);
         assert_eq!(timing.next_due, 9000);
-        assert_eq!(timing.reached(9000, Usage::default()), Milestone::RampEnded);
+        assert_eq!(timing.reached(9000, ThreadUsage::default()), Milestone::RampEnded);
         assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.next_due), (false, 9050, 9050));
     }
 
@@ -301,7 +301,7 @@ mod tests {
         timing.due_work_done();
         assert_eq!(timing.next_due, 1100);
         timing.set_due_every_io(true);
-        timing.reached(1100, Usage::default());
+        timing.reached(1100, ThreadUsage::default());
         assert_eq!((timing.next_due, timing.next_milestone()), (0, 1150));
         timing.set_due_every_io(false);
         assert_eq!(timing.next_due, 1150);
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn measuring_again_does_not_prolong_the_run_time() {
         let (mut timing, clock) = timing(0, 50);
-        timing.restart(1020, Usage::default());
+        timing.restart(1020, ThreadUsage::default());
         assert_eq!((timing.next_milestone(), timing.measured_ns(&clock, 1030)), (1050, 10));
     }
 }

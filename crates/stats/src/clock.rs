@@ -32,7 +32,7 @@ const MIN_CALIBRATION_TIME: Duration = Duration::from_micros(500);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClockReading {
     ticks: u64,
-    /// Of CLOCK_MONOTONIC.
+    /// Time of CLOCK_MONOTONIC.
     ns: u64,
 }
 

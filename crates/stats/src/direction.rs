@@ -137,7 +137,7 @@ impl DirectionRecorder {
         Self::with(Recorder::new, slat, clat, lat, synchronous)
     }
 
-    /// The same with [`Recorder::growing`] recorders, for a direction whose I/Os move no data.
+    /// A recorder like [`new`](Self::new), made of [`Recorder::growing`] ones, for a direction whose I/Os move no data.
     #[must_use]
     pub fn growing(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
         Self::with(Recorder::growing, slat, clat, lat, synchronous)
@@ -155,13 +155,13 @@ impl DirectionRecorder {
         }
     }
 
-    /// The same for a direction whose I/Os are due by a schedule.
+    /// Adds response times, for a direction whose I/Os are due by a schedule.
     #[must_use]
     pub fn with_response(self) -> Self {
         DirectionRecorder { response: Some(Box::default()), ..self }
     }
 
-    /// The same for a direction whose I/Os may have these priorities, that of the job first. With `of_lat`, total latencies are recorded
+    /// Adds latencies by priority, for a direction whose I/Os may have these priorities, that of the job first. With `of_lat`, total latencies are recorded
     /// per priority, otherwise completion latencies. A latency that is not measured is not recorded.
     #[must_use]
     pub fn with_priorities(self, priorities: &[u16], of_lat: bool) -> Self {

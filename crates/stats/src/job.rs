@@ -4,7 +4,7 @@ use crate::block_errors::BlockErrors;
 use crate::direction::{DirectionStats, latency_since};
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
-use crate::usage::Usage;
+use crate::thread_usage::ThreadUsage;
 
 /// Figures of fsync, fdatasync and sync_file_range calls issued by the workload.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub struct JobStats {
     /// From the start of the job (or the end of its ramp) to its end, ms rounded down.
     pub job_runtime_ms: u64,
     /// CPU use of the worker over that time.
-    pub usage: Usage,
+    pub usage: ThreadUsage,
     /// Errors tolerated by `continue_on_error`, and the first of them.
     pub total_errors: u64,
     /// First tolerated errno, 0 without.

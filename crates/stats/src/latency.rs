@@ -176,7 +176,7 @@ impl Latency {
         Some(Latency { min, max, sum, sum_of_squares, histogram: Some(histogram) })
     }
 
-    /// The same without mean, deviation and a histogram of its own, for consumers that read thousands of jobs every second.
+    /// Like [`since`](Self::since), without mean, deviation and a histogram of its own, for consumers that read thousands of jobs every second.
     #[must_use]
     pub fn new_samples(&self, earlier: &Latency) -> Option<NewSamples> {
         let expected = self.count().checked_sub(earlier.count())?;

@@ -7,28 +7,28 @@
 //! Unsafe code is denied, except for the one instruction that reads the time stamp counter.
 #![deny(unsafe_code)]
 
-pub mod block_errors;
-pub mod clock;
-pub mod direction;
-pub mod distribution;
-pub mod job;
-pub mod latency;
-pub mod priority;
-pub mod quantile;
-pub mod recorder;
-pub mod samples;
-pub mod saturating;
-pub mod usage;
+mod block_errors;
+mod clock;
+mod direction;
+mod distribution;
+mod job;
+mod latency;
+mod priority;
+mod quantile;
+mod recorder;
+mod samples;
+mod saturating;
+mod thread_usage;
 
 pub use block_errors::{BlockErrors, BlockState};
 pub use clock::{Clock, ClockReading, LongClock, TickSource, counter_is_invariant};
 pub use direction::{DirectionRecorder, DirectionStats};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{JobStats, SyncStats};
-pub use latency::{Latency, NewSamples, cell_middle_ns, cell_of};
+pub use latency::{FIO_BUCKETS, Latency, NewSamples, cell_middle_ns, cell_of, fio_bucket, fio_bucket_value};
 pub use priority::{PriorityLatency, PriorityStats};
 pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;
 pub use samples::{LiveCounters, SampleStats, Sampler};
 pub use saturating::{saturating_add_to, saturating_total};
-pub use usage::Usage;
+pub use thread_usage::ThreadUsage;

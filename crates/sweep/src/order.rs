@@ -1,7 +1,7 @@
 //! The order of the runs: round by round, each with every point once in random order. If the machine becomes slower during the series, all
 //! points suffer alike.
 
-use ferrio_random::T258;
+use ferrio_random::Tausworthe64;
 
 /// One run of the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,14 +18,14 @@ pub struct Rounds {
     points: usize,
     /// Number of rounds so far.
     repetition: u32,
-    random: T258,
+    random: Tausworthe64,
 }
 
 impl Rounds {
     /// Rounds of this many points.
     #[must_use]
     pub fn new(points: usize, seed: u64) -> Self {
-        Rounds { points, repetition: 0, random: T258::new(seed) }
+        Rounds { points, repetition: 0, random: Tausworthe64::new(seed) }
     }
 }
 

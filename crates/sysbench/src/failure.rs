@@ -2,7 +2,7 @@
 
 use ferrio_job::{Direction, strerror};
 use ferrio_results::{EventFailure, JobError};
-use ferrio_verify::BlockFault;
+use ferrio_verify::InvalidBlock;
 use nix::errno::Errno;
 
 use crate::log::{Level, Log};
@@ -61,13 +61,13 @@ pub fn show(error: &JobError, log: &Log) {
         EventFailure::Sync { file, errno } => {
             fatal(format!("Failed to fsync file! file: test_file.{file} {}", reason(*errno)));
         }
-        EventFailure::Block { file, offset, fault } => {
-            match fault {
-                BlockFault::Checksum { calculated, stored } => {
+        EventFailure::Block { file, offset, problem } => {
+            match problem {
+                InvalidBlock::Checksum { calculated, stored } => {
                     fatal(format!("Checksum mismatch in block with offset: {offset}"));
                     fatal(format!("    Calculated value: {calculated:#x}    Stored value: {stored:#x}"));
                 }
-                BlockFault::Offset { actual, stored } => {
+                InvalidBlock::Offset { actual, stored } => {
                     fatal("Offset mismatch in block:".to_owned());
                     fatal(format!("   Actual offset: {actual}    Stored offset: {stored}"));
                 }
@@ -141,9 +141,9 @@ mod tests {
             shown(Some(read), 22),
             "FATAL: Failed to read file! file: test_file.3 pos: 16384 errno = 22 (Invalid argument)\n"
         );
-        let fault = BlockFault::Checksum { calculated: 0x6633_7a37, stored: 0 };
+        let problem = InvalidBlock::Checksum { calculated: 0x6633_7a37, stored: 0 };
         assert_eq!(
-            shown(Some(EventFailure::Block { file: 1, offset: 32768, fault }), 84),
+            shown(Some(EventFailure::Block { file: 1, offset: 32768, problem }), 84),
             "FATAL: Checksum mismatch in block with offset: 32768\n\
              FATAL:     Calculated value: 0x66337a37    Stored value: 0x0\n\
              FATAL: Validation failed on file 1, block offset 32768, exiting...\n"

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use ferrio_job::reason;
 use ferrio_machine::{open_file, retry_interrupted, write_whole};
 use ferrio_plan::sysbench::{OpenFlags, SysbenchFileio};
-use ferrio_random::T258;
+use ferrio_random::Tausworthe64;
 use ferrio_verify::add_checksum;
 use nix::fcntl::OFlag;
 use nix::unistd::fsync;
@@ -89,7 +89,7 @@ struct Block {
     memory: Vec<u8>,
     begin: usize,
     len: usize,
-    random: Option<T258>,
+    random: Option<Tausworthe64>,
 }
 
 impl Block {
@@ -97,7 +97,7 @@ impl Block {
         let len = usize::try_from(asked.block).map_err(|_| Refusal)?;
         let memory = vec![0; len + ALIGN];
         let begin = memory.as_ptr().align_offset(ALIGN).min(ALIGN);
-        let random = asked.validate.then(|| T258::new(seed()));
+        let random = asked.validate.then(|| Tausworthe64::new(seed()));
         Ok(Block { memory, begin, len, random })
     }
 

@@ -1,4 +1,4 @@
-//! Why an entry of a log or trace is no step of a replay.
+//! Errors of entries of a log or trace that are no step of a replay.
 
 use crate::IologReadError;
 

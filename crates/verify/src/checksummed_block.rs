@@ -5,9 +5,9 @@ use crc::{CRC_32_ISO_HDLC, Crc, Table};
 /// The CRC-32 of zlib.
 static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
 
-/// A failed check of such a block.
+/// The wrong part of a block that failed its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockFault {
+pub enum InvalidBlock {
     /// The checksum is not that of the bytes before it.
     Checksum {
         /// The checksum of the bytes.
@@ -38,15 +38,15 @@ pub fn add_checksum(block: &mut [u8], offset: u64) {
 ///
 /// # Errors
 /// The checksum or the offset is wrong. A block that is too short for them passes.
-pub fn check_checksum(block: &[u8], offset: u64) -> Result<(), BlockFault> {
+pub fn check_checksum(block: &[u8], offset: u64) -> Result<(), InvalidBlock> {
     let Some((rest, place)) = block.split_last_chunk() else { return Ok(()) };
     let Some((body, checksum)) = rest.split_last_chunk() else { return Ok(()) };
     let (calculated, stored) = (CRC32.checksum(body), u32::from_ne_bytes(*checksum));
     if calculated != stored {
-        return Err(BlockFault::Checksum { calculated, stored });
+        return Err(InvalidBlock::Checksum { calculated, stored });
     }
     let stored = u64::from_ne_bytes(*place);
-    if stored != offset { Err(BlockFault::Offset { actual: offset, stored }) } else { Ok(()) }
+    if stored != offset { Err(InvalidBlock::Offset { actual: offset, stored }) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -74,9 +74,9 @@ mod tests {
         changed[3] ^= 1;
         assert!(matches!(
             check_checksum(&changed, 4096),
-            Err(BlockFault::Checksum { stored: 0xcbf4_3926, calculated }) if calculated != 0xcbf4_3926
+            Err(InvalidBlock::Checksum { stored: 0xcbf4_3926, calculated }) if calculated != 0xcbf4_3926
         ));
-        assert_eq!(check_checksum(&block(), 0), Err(BlockFault::Offset { actual: 0, stored: 4096 }));
+        assert_eq!(check_checksum(&block(), 0), Err(InvalidBlock::Offset { actual: 0, stored: 4096 }));
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod written;
 
 pub use ferrio_job::{HEADER_BYTES, HeaderLayout, VerifyMethod};
 
-pub use checksummed_block::{BlockFault, add_checksum, check_checksum};
+pub use checksummed_block::{InvalidBlock, add_checksum, check_checksum};
 pub use damage::{Damage, DamageEvidence, DamageKind, DamagedPart, DrawnSeeds, FoundWrite, WrongByte};
 pub use digest::Digest;
 pub use header::{BlockHeader, MAGIC, VERSION, resolve_interval};

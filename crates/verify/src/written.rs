@@ -78,7 +78,7 @@ impl WrittenList {
         WrittenList { order, counts: BlockCounts::default(), marks: VecDeque::new(), synced: None }
     }
 
-    /// The same list for a job that asks [`take_first`](Self::take_first) for synced blocks: they are found without searching all others.
+    /// Tracks synced blocks, for a job that asks [`take_first`](Self::take_first) for these: they are found without searching all others.
     #[must_use]
     pub fn of_synced_blocks(self) -> Self {
         let synced = matches!(self.order, BlockOrder::Placed(_)).then(SyncedBlocks::default);

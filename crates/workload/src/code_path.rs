@@ -125,7 +125,7 @@ impl CodePath {
     /// The path of a job whose block sizes and regions were checked.
     ///
     /// # Errors
-    /// When a shift register cannot begin.
+    /// There is no memory for the blocks that `sprandom` writes again, or a buffer is too short for the I/O of a database.
     pub(crate) fn new(
         spec: &JobSpec,
         regions: &[Region],
@@ -184,7 +184,7 @@ impl CodePath {
     /// The general path, whatever the job.
     ///
     /// # Errors
-    /// When a shift register cannot begin.
+    /// There is no memory for the blocks that `sprandom` writes again.
     pub(crate) fn general(
         spec: &JobSpec,
         regions: &[Region],

@@ -8,7 +8,7 @@ use ferrio_job::{Direction, EventKind, EventLoad, EventPart};
 
 use crate::database::{BackgroundWork, DatabaseCounts, DatabasePath, SharedDatabase};
 use crate::fileio::{FileioPath, SharedFileio};
-use crate::random::T258;
+use crate::random::Tausworthe64;
 use crate::step::{Io, Step};
 
 /// Most events that have arrived and that no job has taken, as in sysbench.
@@ -126,7 +126,7 @@ impl SharedEvents {
 /// Arrivals at exponentially distributed intervals.
 #[derive(Debug)]
 struct PoissonEvents {
-    random: T258,
+    random: Tausworthe64,
     mean_ns: f64,
     /// The latest arrival that was drawn, ns.
     last: f64,
@@ -136,7 +136,12 @@ struct PoissonEvents {
 
 impl PoissonEvents {
     fn new(rate: f64, seed: u64) -> Self {
-        PoissonEvents { random: T258::new(seed), mean_ns: 1e9 / rate, last: 0.0, waiting: VecDeque::new() }
+        PoissonEvents {
+            random: Tausworthe64::new(seed),
+            mean_ns: 1e9 / rate,
+            last: 0.0,
+            waiting: VecDeque::new(),
+        }
     }
 
     fn take(&mut self, now_ns: u64) -> Admission {

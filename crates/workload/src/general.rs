@@ -59,7 +59,7 @@ impl GeneralChoices {
     /// The state of a job whose block sizes and regions were checked.
     ///
     /// # Errors
-    /// When a shift register cannot begin.
+    /// There is no memory for the blocks that `sprandom` writes again.
     pub(crate) fn new(
         spec: &JobSpec,
         regions: &[Region],

@@ -112,7 +112,7 @@ impl Lengths {
         self.next_in(room).map(|length| length.bytes)
     }
 
-    /// The same as [`Lengths::next`], with the number of smallest blocks.
+    /// Like [`Lengths::next`], with the number of smallest blocks.
     #[inline(always)]
     pub(crate) fn next_in(&mut self, room: u64) -> Option<Length> {
         let Some(drawn) = &mut self.drawn else {

@@ -7,7 +7,7 @@
 
 use ferrio_job::{Direction, JobSpec};
 
-use crate::random::T88;
+use crate::random::Tausworthe32;
 use crate::seeds::{self, SEEDS, thread_seeds};
 
 const SECOND_NS: u128 = 1_000_000_000;
@@ -169,7 +169,7 @@ impl RatePacer {
 /// for, in ns.
 #[derive(Clone, Debug)]
 struct PoissonGaps {
-    streams: [T88; 3],
+    streams: [Tausworthe32; 3],
     means: [MeanGap; 3],
     /// Seeds from which each pass restarts, if the job repeats.
     restart: Option<[u64; 3]>,
@@ -214,7 +214,7 @@ impl PoissonGaps {
     fn new(spec: &JobSpec, seeds: [u64; SEEDS]) -> Self {
         let seeds = seeds::ARRIVAL.map(|purpose| seeds[purpose]);
         PoissonGaps {
-            streams: seeds.map(T88::new),
+            streams: seeds.map(Tausworthe32::new),
             means: Direction::ALL.map(|direction| MeanGap::new(spec, direction)),
             restart: seeds::restarts_each_pass(spec).then_some(seeds),
         }
@@ -234,7 +234,7 @@ impl PoissonGaps {
 
     fn begin_pass(&mut self) {
         if let Some(seeds) = self.restart {
-            self.streams = seeds.map(T88::new);
+            self.streams = seeds.map(Tausworthe32::new);
         }
     }
 }

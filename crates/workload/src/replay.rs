@@ -22,7 +22,7 @@ pub(crate) struct ReplayPath {
 /// The source of the steps.
 #[derive(Debug)]
 enum ReplaySource {
-    /// The same step forever.
+    /// One step, forever.
     Work,
     /// All steps are loaded.
     Loaded(Arc<Replay>),

@@ -14,7 +14,7 @@ mod tests;
 
 use ferrio_job::{Skew, SkewShape};
 
-use crate::random::{BATCH, T88};
+use crate::random::{BATCH, Tausworthe32};
 use arithmetic::Remainder;
 use exact_zipf::{ExactZipf, coprime_step, draw_below};
 use shapes::{Normal, Pareto, Zipf, normal_shift};
@@ -26,7 +26,7 @@ const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
 #[derive(Clone, Debug)]
 pub struct SkewedChoice {
     ranks: RankDistribution,
-    draws: T88,
+    draws: Tausworthe32,
     /// Added to every rank, hashed or not.
     shift: u64,
     places: RankPlaces,
@@ -59,7 +59,7 @@ impl SkewedChoice {
     #[must_use]
     pub fn new(skew: &Skew, n: u64, seed: u64, hashed: bool) -> Self {
         debug_assert!(n > 0);
-        let mut draws = T88::new(seed);
+        let mut draws = Tausworthe32::new(seed);
         let (ranks, shift) = match skew.shape {
             SkewShape::Zipf(theta) => {
                 (RankDistribution::Zipf(Zipf::new(theta, n)), hot_spot(&mut draws, skew.center, n))
@@ -137,7 +137,7 @@ impl SkewedChoice {
 }
 
 /// The place of rank 0 of zipf and pareto. One number is drawn, needed or not.
-fn hot_spot(draws: &mut T88, center: Option<f64>, n: u64) -> u64 {
+fn hot_spot(draws: &mut Tausworthe32, center: Option<f64>, n: u64) -> u64 {
     let drawn = u64::from(draws.draw());
     center.map_or(drawn, |center| (n as f64 * center) as u64)
 }

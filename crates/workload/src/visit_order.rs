@@ -12,7 +12,7 @@ use crate::step::{Region, WorkloadError};
 /// The order that visits each block of a region once, if the job's generator makes one.
 ///
 /// # Errors
-/// When there is no memory for the blocks that `sprandom` writes again.
+/// There is no memory for the blocks that `sprandom` writes again.
 pub(crate) fn walk(
     spec: &JobSpec,
     file: usize,

@@ -33,8 +33,8 @@ impl Workload {
     /// `entropy` seeds the random streams if [`ferrio_job::Seeding::FromSystem`] asks for it.
     ///
     /// # Errors
-    /// Block sizes or regions are out of range, a random map does not fit into memory and the job insists on it, or a shift register cannot
-    /// begin.
+    /// Block sizes or regions are out of range, or there is no memory for a random map on which the job insists, or for the blocks that
+    /// `sprandom` writes again.
     pub fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
         check_blocks(spec)?;
         check_regions(regions)?;
@@ -180,7 +180,7 @@ impl Workload {
         }
     }
 
-    /// The same sequence by the general path whatever the job, to check the short paths.
+    /// A sequence by the general path whatever the job, to check the short paths.
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
         Workload { path: CodePath::general(spec, regions, entropy).unwrap(), without_map: false }

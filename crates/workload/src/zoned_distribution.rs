@@ -108,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::T88;
+    use crate::random::Tausworthe32;
 
     fn zone(accesses: u32, size: u64) -> AccessZone {
         AccessZone { accesses, size }
@@ -138,8 +138,8 @@ mod tests {
             let distribution = if in_bytes { Distribution::ZonedAbs(lists) } else { Distribution::Zoned(lists) };
             let mut zoned = ZonedChoice::new(&distribution, &blocks(3), u64::from(seed)).unwrap();
             let mut offsets = Stream::new(Generator::Tausworthe32, 9);
-            let (mut shares, mut places) = (T88::new(u64::from(seed)), T88::new(9));
-            let unit = |draws: &mut T88| f64::from(draws.draw()) / 4_294_967_296.0;
+            let (mut shares, mut places) = (Tausworthe32::new(u64::from(seed)), Tausworthe32::new(9));
+            let unit = |draws: &mut Tausworthe32| f64::from(draws.draw()) / 4_294_967_296.0;
             for _ in 0..50 {
                 let drawn = 1 + (100.0 * unit(&mut shares)) as u32;
                 let (mut accesses, mut before) = (0, 0);

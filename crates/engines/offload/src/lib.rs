@@ -18,7 +18,7 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, OpenFile, Request, Submit,
 };
 use ferrio_job::{Diagnostic, EngineKind, JobSpec, TuningUse};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 use pool_thread::{FinishedIo, ThreadAnswer, ThreadCommand, ThreadTask};
 
 /// Engine `E` in one thread per I/O in flight.
@@ -215,10 +215,11 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         self.failure_details[unit as usize].clone()
     }
 
-    fn usage(&mut self) -> Usage {
-        let mut sum = Usage::default();
-        let asked =
-            (0..self.threads.len()).filter(|&thread| self.send(thread, ThreadCommand::Usage).is_ok()).count();
+    fn usage(&mut self) -> ThreadUsage {
+        let mut sum = ThreadUsage::default();
+        let asked = (0..self.threads.len())
+            .filter(|&thread| self.send(thread, ThreadCommand::ThreadUsage).is_ok())
+            .count();
         for _ in 0..asked {
             if let Ok(Ok(answer)) = self.answers.recv() {
                 sum.merge(&answer.usage);

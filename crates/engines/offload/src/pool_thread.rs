@@ -8,7 +8,7 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Request, Submit,
 };
 use ferrio_job::{Depth, Diagnostic, JobSpec, Tuning};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 
 /// A command for a thread.
 pub(crate) enum ThreadCommand {
@@ -19,7 +19,7 @@ pub(crate) enum ThreadCommand {
     /// Runs one I/O.
     Run(ThreadTask),
     /// Returns the resources that the thread has used.
-    Usage,
+    ThreadUsage,
 }
 
 /// A thread's answer to every command but `Run`.
@@ -30,7 +30,7 @@ pub(crate) struct ThreadAnswer {
     /// Ends the request in progress; only in the answer to opening the engine.
     pub(crate) interrupter: Option<Interrupter>,
     /// The thread's counters, if they were asked for.
-    pub(crate) usage: Usage,
+    pub(crate) usage: ThreadUsage,
 }
 
 /// A completed I/O.
@@ -105,8 +105,8 @@ pub(crate) fn serve<E: Engine>(
                 }
                 answers.send(attached.map(|()| ThreadAnswer::default())).is_ok()
             }
-            ThreadCommand::Usage => {
-                let (usage, notes) = (Usage::of_this_thread(), engine.notes_at_end());
+            ThreadCommand::ThreadUsage => {
+                let (usage, notes) = (ThreadUsage::of_this_thread(), engine.notes_at_end());
                 answers.send(Ok(ThreadAnswer { usage, notes, ..ThreadAnswer::default() })).is_ok()
             }
         };

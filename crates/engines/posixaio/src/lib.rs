@@ -14,7 +14,7 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::JobSpec;
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 use pool::Pool;
 
 /// Maximum number of threads of one job, as in the C library.
@@ -81,7 +81,7 @@ impl Engine for PosixAio {
         Ok(true)
     }
 
-    fn usage(&mut self) -> Usage {
+    fn usage(&mut self) -> ThreadUsage {
         self.pool.usage()
     }
 }

@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::{Completion, Op, Request, sync_ops};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 
 use crate::request_queues::RequestQueues;
 
@@ -40,7 +40,7 @@ struct PoolState {
     questions: u64,
     /// Number of threads that have not answered the last request for usage; the answers are added up in `usage`.
     unanswered: usize,
-    usage: Usage,
+    usage: ThreadUsage,
     must_end: bool,
 }
 
@@ -58,7 +58,7 @@ impl Pool {
             wanted: 0,
             questions: 0,
             unanswered: 0,
-            usage: Usage::default(),
+            usage: ThreadUsage::default(),
             must_end: false,
         };
         let shared =
@@ -132,11 +132,11 @@ impl Pool {
     }
 
     /// Resources used by the threads so far.
-    pub(crate) fn usage(&mut self) -> Usage {
+    pub(crate) fn usage(&mut self) -> ThreadUsage {
         let mut state = self.shared.lock();
         state.questions += 1;
         state.unanswered = self.threads.len();
-        state.usage = Usage::default();
+        state.usage = ThreadUsage::default();
         self.shared.work.notify_all();
         while state.unanswered > 0 {
             state = self.shared.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -178,7 +178,7 @@ impl PoolCore {
         while !state.must_end {
             if answered < state.questions {
                 answered = state.questions;
-                state.usage.merge(&Usage::of_this_thread());
+                state.usage.merge(&ThreadUsage::of_this_thread());
                 state.unanswered -= 1;
                 self.progress.notify_one();
             } else if let Some(request) = state.waiting.next() {

@@ -135,7 +135,7 @@ fn text(path: &Path) -> String {
 
 fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let sum = |figure: fn(&ferrio_stats::Usage) -> u64| {
+    let sum = |figure: fn(&ferrio_stats::ThreadUsage) -> u64| {
         result.jobs.iter().map(|job| figure(&job.stats.usage)).sum::<u64>() / 1000
     };
     let failed_jobs = count(result.jobs.iter().filter(|job| job.error.is_some()).count());

@@ -3,7 +3,7 @@ use crate::{Format, Formats, ReportOptions, TerseVersion};
 use ferrio_job::{Compat, CompatRules, Plan, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_results::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
-use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
+use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, ThreadUsage};
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn mixed() -> JobStats {
     (0..150).for_each(|_| stats.submit.record(4));
     (0..300).for_each(|i| stats.complete.record(i % 3));
     stats.job_runtime_ms = 1000;
-    stats.usage = Usage {
+    stats.usage = ThreadUsage {
         user_us: 84_999,
         system_us: 12_000,
         context_switches: 3822,

@@ -58,7 +58,7 @@ impl<E: Engine> IoLoop<'_, E> {
             WindowVerdict::Found => {
                 self.drain();
                 self.meter.now = self.meter.clock.now();
-                self.meter.timing.restart(self.meter.now, ferrio_stats::Usage::of_this_thread());
+                self.meter.timing.restart(self.meter.now, ferrio_stats::ThreadUsage::of_this_thread());
                 self.restart_figures();
             }
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_results::JobState;
-use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
+use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, ThreadUsage};
 
 use self::logging::RowBoundaries;
 use super::recent::Recent;
@@ -82,7 +82,7 @@ impl<'a> Meter<'a> {
             // Work takes so long that a clock reading is nothing, and 64 pieces of it would take far too long.
             stamps_all: per_io || !spec.engine.does_io(),
             until_stamp: RARE,
-            timing: Timing::start(0, &context.clock, spec, Usage::default()),
+            timing: Timing::start(0, &context.clock, spec, ThreadUsage::default()),
             live: &context.control.live,
             directions: new_recorders(spec),
             stats: Box::default(),
@@ -303,7 +303,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Starts the job's clock.
-    pub(super) fn start(&mut self, control: &JobControl, usage: Usage) {
+    pub(super) fn start(&mut self, control: &JobControl, usage: ThreadUsage) {
         self.now = self.clock.now();
         self.timing = Timing::start(self.now, &self.clock, self.spec, usage);
         control.running_since.store(self.now, Relaxed);

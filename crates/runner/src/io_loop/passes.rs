@@ -2,7 +2,7 @@
 
 use ferrio_engine::{Buffers, Engine};
 use ferrio_job::{Diagnostic, Direction, JobSpec, VerifyMethod};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 use ferrio_workload::{Budget, BufferContents, Workload};
 
 use super::IoLoop;
@@ -156,8 +156,8 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     }
 
     /// Resources used by the job's threads since they began.
-    pub(super) fn usage(&mut self) -> Usage {
-        let mut usage = Usage::of_this_thread();
+    pub(super) fn usage(&mut self) -> ThreadUsage {
+        let mut usage = ThreadUsage::of_this_thread();
         usage.merge(&self.engine.usage());
         if let Some(checkers) = self.hooks.verification.as_ref().and_then(|v| v.checkers.as_ref()) {
             usage.merge(&checkers.usage());

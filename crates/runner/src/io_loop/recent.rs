@@ -2,8 +2,7 @@
 //! readings.
 
 use ferrio_logs::LogSums;
-use ferrio_stats::distribution::LatencyBuckets;
-use ferrio_stats::{Clock, DirectionRecorder};
+use ferrio_stats::{Clock, DirectionRecorder, LatencyBuckets};
 
 /// Latencies in a batch.
 const BATCH: usize = 64;

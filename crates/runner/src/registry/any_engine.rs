@@ -11,7 +11,7 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, OpenFile, Request, Submit,
 };
 use ferrio_job::{Diagnostic, JobSpec, TuningUse};
-use ferrio_stats::Usage;
+use ferrio_stats::ThreadUsage;
 
 use crate::registry;
 
@@ -70,7 +70,7 @@ impl Engine for AnyEngine<'_> {
         self.0.execution_times(unit)
     }
 
-    fn usage(&mut self) -> Usage {
+    fn usage(&mut self) -> ThreadUsage {
         self.0.usage()
     }
 

@@ -9,7 +9,7 @@ use ferrio_job::Plan;
 use ferrio_plan::sysbench::{FileIoMode, FileTest, OpenFlags, SysbenchFileio, SysbenchRun, plan};
 use ferrio_results::{EventFailure, RunResult};
 use ferrio_runner::{RunOptions, run};
-use ferrio_verify::{BlockFault, add_checksum, check_checksum};
+use ferrio_verify::{InvalidBlock, add_checksum, check_checksum};
 use tempfile::TempDir;
 
 const BLOCK: usize = 16384;
@@ -189,7 +189,10 @@ fn blocks_with_checksums_stay_valid_and_damage_is_found() {
     let result = run_in(directory.path(), &merged);
     let failure = failure_of(&result);
     assert!(
-        matches!(failure, EventFailure::Block { file: 1, offset: 32768, fault: BlockFault::Checksum { .. } }),
+        matches!(
+            failure,
+            EventFailure::Block { file: 1, offset: 32768, problem: InvalidBlock::Checksum { .. } }
+        ),
         "{failure:?}"
     );
 }

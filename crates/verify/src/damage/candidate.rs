@@ -90,7 +90,7 @@ impl Candidate {
         found.iter().enumerate().take_while(|&(index, &byte)| self.allows(at + index, byte)).count()
     }
 
-    /// The same bytes moved to higher or lower offsets. Bytes from outside the block are unknown and count as different from `found`.
+    /// A copy whose bytes are moved to higher or lower offsets. Bytes from outside the block are unknown and count as different from `found`.
     pub(super) fn moved(&self, by: i64, found: &[u8]) -> Self {
         let source = |at: usize| usize::try_from(at as i64 - by).ok().filter(|&from| from < self.bytes.len());
         let bytes =

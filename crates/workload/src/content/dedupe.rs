@@ -6,7 +6,7 @@
 use ferrio_job::{ContentSeed, Direction, JobSpec, WorkingSet};
 
 use crate::WorkloadError;
-use crate::random::{Generator, Scale, Stream, T88, T258};
+use crate::random::{Generator, Scale, Stream, Tausworthe32, Tausworthe64};
 use crate::seeds::{self, SEEDS};
 
 /// The source of the bytes of a buffer.
@@ -41,8 +41,8 @@ enum DuplicateSource {
 /// States of generators, packed.
 #[derive(Clone, Debug)]
 enum GeneratorStates {
-    Narrow(Vec<T88>),
-    Wide(Vec<T258>),
+    Narrow(Vec<Tausworthe32>),
+    Wide(Vec<Tausworthe64>),
     /// The states of jobs with different generators.
     Mixed(Vec<Stream>),
 }
@@ -55,7 +55,7 @@ impl Duplicates {
         stream: &Stream,
         seeds: &[u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
-        let decisions = Stream::T88(T88::new(seeds[seeds::DEDUPE]));
+        let decisions = Stream::Tausworthe32(Tausworthe32::new(seeds[seeds::DEDUPE]));
         let copies = match &dedupe.working_set {
             // If there are only duplicates, there is no set to choose from.
             Some(set) if dedupe.percent < 100 => {
@@ -129,8 +129,8 @@ impl GeneratorStates {
 
     fn push(&mut self, state: &Stream) {
         match (self, state) {
-            (GeneratorStates::Narrow(states), Stream::T88(state)) => states.push(state.clone()),
-            (GeneratorStates::Wide(states), Stream::T258(state)) => states.push(state.clone()),
+            (GeneratorStates::Narrow(states), Stream::Tausworthe32(state)) => states.push(state.clone()),
+            (GeneratorStates::Wide(states), Stream::Tausworthe64(state)) => states.push(state.clone()),
             (GeneratorStates::Mixed(states), state) => states.push(state.clone()),
             _ => unreachable!("states of one width come from jobs with one generator"),
         }
@@ -138,8 +138,8 @@ impl GeneratorStates {
 
     fn get(&self, index: u64) -> Stream {
         match self {
-            GeneratorStates::Narrow(states) => Stream::T88(states[index as usize].clone()),
-            GeneratorStates::Wide(states) => Stream::T258(states[index as usize].clone()),
+            GeneratorStates::Narrow(states) => Stream::Tausworthe32(states[index as usize].clone()),
+            GeneratorStates::Wide(states) => Stream::Tausworthe64(states[index as usize].clone()),
             GeneratorStates::Mixed(states) => states[index as usize].clone(),
         }
     }

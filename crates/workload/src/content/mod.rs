@@ -106,7 +106,7 @@ impl LayoutContent {
     /// The contents of a job's files. `entropy` is that of [`BufferContents::new`].
     ///
     /// # Errors
-    /// The same as for [`BufferContents::new`].
+    /// Those of [`BufferContents::new`].
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
         let mut source = ByteSource::new(spec, &thread_seeds(spec, entropy))?;
         source.cut(spec.buffer.chunk, spec.block[Direction::Write].max);

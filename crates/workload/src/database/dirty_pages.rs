@@ -44,7 +44,7 @@ pub(super) struct DirtyPages {
     checkpoint: AtomicU64,
     /// Start of the log that this checkpoint leaves: earlier changes are written back when it ends.
     left_from: AtomicU64,
-    /// The same for the last checkpoint that has ended.
+    /// `left_from` of the last checkpoint that has ended.
     covered: AtomicU64,
     pub(super) waiters: Waiters,
 }

@@ -2,14 +2,14 @@
 
 use ferrio_job::{Database, Skew, SkewShape};
 
-use crate::random::T258;
+use crate::random::Tausworthe64;
 use crate::scramble::scramble;
 use crate::skewed::SkewedChoice;
 
 /// Random pages, uniform or skewed.
 #[derive(Debug)]
 pub(super) enum PageChoice {
-    Uniform { random: T258, pages: u64 },
+    Uniform { random: Tausworthe64, pages: u64 },
     Skewed(Box<SkewedChoice>),
 }
 
@@ -19,7 +19,7 @@ impl PageChoice {
         let pages = database.pages_per_file.saturating_mul(database.data_files.into()).max(1);
         let own_seed = scramble(seed.wrapping_add(u64::from(thread) + 1));
         match &database.skew {
-            None => PageChoice::Uniform { random: T258::new(own_seed), pages },
+            None => PageChoice::Uniform { random: Tausworthe64::new(own_seed), pages },
             Some(skew) => {
                 PageChoice::Skewed(Box::new(SkewedChoice::new(&centered(skew, seed), pages, own_seed, true)))
             }

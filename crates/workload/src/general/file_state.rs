@@ -82,7 +82,7 @@ impl FileState {
     }
 
     /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the smallest length.
-    /// When the file has no more blocks it starts over if it may (`recycle`).
+    /// A file that has no more blocks starts over if it may (`recycle`).
     #[inline]
     pub(super) fn random(
         &mut self,
@@ -132,7 +132,7 @@ fn free_block(map: &RandomMap, block: u64, sizes: ChoiceSizes) -> Option<(u64, u
     free_wide(map, block, sizes)
 }
 
-/// The same for blocks larger than the unit of the map.
+/// [`free_block`] for blocks larger than the unit of the map.
 #[inline(never)]
 fn free_wide(map: &RandomMap, block: u64, sizes: ChoiceSizes) -> Option<(u64, u64)> {
     let min = sizes.min;
@@ -172,7 +172,7 @@ pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u64, siz
     mark_several(map, first, relative, len, sizes)
 }
 
-/// The same for an I/O of several bits.
+/// [`mark`] for an I/O of several bits.
 #[inline(never)]
 fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: ChoiceSizes) -> u64 {
     let ChoiceSizes { min, unit, .. } = sizes;

@@ -6,7 +6,7 @@
 
 use ferrio_job::greatest_common_divisor;
 
-use crate::random::{BATCH, T88};
+use crate::random::{BATCH, Tausworthe32};
 
 /// The golden ratio minus 1.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -35,14 +35,14 @@ impl ExactZipf {
 
     /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
-    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: T88) -> T88 {
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: Tausworthe32) -> Tausworthe32 {
         ranks.fill_with(|| self.rank(&mut draws));
         draws
     }
 
     /// The next rank, below `n`. Takes two draws, and two more for each rejected number.
     #[inline]
-    pub(super) fn rank(&self, draws: &mut T88) -> u64 {
+    pub(super) fn rank(&self, draws: &mut Tausworthe32) -> u64 {
         loop {
             let height = self.last + unit(draws) * (self.first - self.last);
             let x = inverse(self.theta, height);
@@ -78,17 +78,17 @@ fn inverse(theta: f64, height: f64) -> f64 {
 
 /// A number in 0..=1 with 53 random bits.
 #[inline]
-fn unit(draws: &mut T88) -> f64 {
+fn unit(draws: &mut Tausworthe32) -> f64 {
     ((wide(draws) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
 /// A number below `n`.
-pub(super) fn draw_below(draws: &mut T88, n: u64) -> u64 {
+pub(super) fn draw_below(draws: &mut Tausworthe32, n: u64) -> u64 {
     ((u128::from(wide(draws)) * u128::from(n)) >> 64) as u64
 }
 
 #[inline]
-fn wide(draws: &mut T88) -> u64 {
+fn wide(draws: &mut Tausworthe32) -> u64 {
     let high = u64::from(draws.draw());
     high << 32 | u64::from(draws.draw())
 }
@@ -109,7 +109,7 @@ mod tests {
     /// Sum of the squared distances from the law, each in units of its variance.
     fn chi_square(theta: f64, n: u64, draws: u32) -> f64 {
         let zipf = ExactZipf::new(theta, n);
-        let mut random = T88::new(0x89);
+        let mut random = Tausworthe32::new(0x89);
         let mut hits = vec![0_u32; n as usize];
         (0..draws).for_each(|_| hits[zipf.rank(&mut random) as usize] += 1);
         let weights: Vec<f64> = (1..=n).map(|k| (k as f64).powf(-theta)).collect();
@@ -144,7 +144,7 @@ mod tests {
         ) {
             let n = (n >> shift).max(1);
             let zipf = ExactZipf::new(theta, n);
-            let mut random = T88::new(seed);
+            let mut random = Tausworthe32::new(seed);
             prop_assert!((0..100).all(|_| zipf.rank(&mut random) < n));
             prop_assert!(draw_below(&mut random, n) < n);
         }

@@ -5,7 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::arithmetic::{Power, Remainder, UNDECIDED};
-use crate::random::{BATCH, T88};
+use crate::random::{BATCH, Tausworthe32};
 
 /// Most terms that are added.
 const MAX_TERMS: u64 = 10_000_000;
@@ -38,7 +38,7 @@ impl Zipf {
 
     /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
-    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: T88) -> T88 {
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: Tausworthe32) -> Tausworthe32 {
         fill(ranks, draws, |draw| self.guess(draw), |draw| self.rank(draw))
     }
 
@@ -82,7 +82,7 @@ impl Pareto {
 
     /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
-    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: T88) -> T88 {
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: Tausworthe32) -> Tausworthe32 {
         fill(ranks, draws, |draw| self.guess(draw), |draw| self.rank(draw))
     }
 
@@ -101,10 +101,10 @@ impl Pareto {
 #[inline(always)]
 fn fill(
     ranks: &mut [u64; BATCH],
-    mut draws: T88,
+    mut draws: Tausworthe32,
     guess: impl Fn(u32) -> u64,
     formula: impl Fn(u32) -> u64,
-) -> T88 {
+) -> Tausworthe32 {
     let drawn: [u32; BATCH] = std::array::from_fn(|_| draws.draw());
     let mut undecided = false;
     for (rank, &draw) in ranks.iter_mut().zip(&drawn) {
@@ -137,13 +137,13 @@ impl Normal {
 
     /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
-    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: T88) -> T88 {
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: Tausworthe32) -> Tausworthe32 {
         ranks.fill_with(|| self.rank(&mut draws));
         draws
     }
 
     #[inline]
-    pub(super) fn rank(&self, draws: &mut T88) -> u64 {
+    pub(super) fn rank(&self, draws: &mut Tausworthe32) -> u64 {
         let sum: u64 = (0..12).map(|_| self.each.of(u64::from(draws.draw()))).sum();
         let mean = sum.div_ceil(12);
         if self.width == 0 {

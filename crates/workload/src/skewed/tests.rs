@@ -4,11 +4,11 @@ use ferrio_job::{Skew, SkewShape};
 use proptest::prelude::*;
 
 use super::{SPREAD, SkewedChoice};
-use crate::random::{BATCH, T88};
+use crate::random::{BATCH, Tausworthe32};
 
 /// The same choices by formulas alone.
 fn plain(skew: &Skew, n: u64, seed: u64, hashed: bool, count: usize) -> Vec<u64> {
-    let mut draws = T88::new(seed);
+    let mut draws = Tausworthe32::new(seed);
     let size = n as f64;
     let mut shift = 0;
     if !matches!(skew.shape, SkewShape::Normal(_)) {

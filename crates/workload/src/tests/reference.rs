@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use ferrio_job::{Direction, FileService, Generator, JobSpec};
 
-use crate::random::{T88, T258};
+use crate::random::{Tausworthe32, Tausworthe64};
 use crate::seeds::{self, thread_seeds};
 use crate::skewed::SkewedChoice;
 use crate::{Io, Region, Step};
@@ -32,8 +32,8 @@ pub(super) struct Reference {
 
 /// A stream of random numbers.
 enum Draws {
-    Narrow(T88),
-    Wide(T258),
+    Narrow(Tausworthe32),
+    Wide(Tausworthe64),
 }
 
 /// One file.
@@ -201,8 +201,8 @@ impl Reference {
 impl Draws {
     fn new(generator: Generator, seed: u64) -> Self {
         match generator {
-            Generator::Tausworthe32 => Draws::Narrow(T88::new(seed)),
-            Generator::Tausworthe64 => Draws::Wide(T258::new(seed)),
+            Generator::Tausworthe32 => Draws::Narrow(Tausworthe32::new(seed)),
+            Generator::Tausworthe64 => Draws::Wide(Tausworthe64::new(seed)),
         }
     }
 

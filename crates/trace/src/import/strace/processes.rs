@@ -353,7 +353,7 @@ impl Processes {
     }
 }
 
-/// The same state for a process that shares it, or a copy.
+/// Shares the state of a process with another one, or copies it.
 fn shared_or_copied<T: Clone>(state: &Rc<RefCell<T>>, shares: bool) -> Rc<RefCell<T>> {
     if shares { Rc::clone(state) } else { Rc::new(RefCell::clone(state)) }
 }

@@ -4,7 +4,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 /// The kernel's counters of a thread, or the difference between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct ThreadUsage {
     /// User time, µs.
     pub user_us: u64,
     /// System time, µs.
@@ -17,15 +17,15 @@ pub struct Usage {
     pub minor_faults: u64,
 }
 
-impl Usage {
+impl ThreadUsage {
     /// Reads the counters of the calling thread; zeros where the kernel refuses.
     #[must_use]
     pub fn of_this_thread() -> Self {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
-            return Usage::default();
+            return ThreadUsage::default();
         };
         let us = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
-        Usage {
+        ThreadUsage {
             user_us: us(usage.user_time()),
             system_us: us(usage.system_time()),
             context_switches: (usage.voluntary_context_switches() + usage.involuntary_context_switches())
@@ -37,17 +37,17 @@ impl Usage {
 
     /// Growth since an earlier reading of the same thread.
     #[must_use]
-    pub fn since(&self, earlier: &Usage) -> Usage {
+    pub fn since(&self, earlier: &ThreadUsage) -> ThreadUsage {
         self.zip(earlier, u64::saturating_sub)
     }
 
     /// Adds another thread's counters.
-    pub fn merge(&mut self, other: &Usage) {
+    pub fn merge(&mut self, other: &ThreadUsage) {
         *self = self.zip(other, |own, others| own + others);
     }
 
-    fn zip(&self, other: &Usage, combine: impl Fn(u64, u64) -> u64) -> Usage {
-        Usage {
+    fn zip(&self, other: &ThreadUsage, combine: impl Fn(u64, u64) -> u64) -> ThreadUsage {
+        ThreadUsage {
             user_us: combine(self.user_us, other.user_us),
             system_us: combine(self.system_us, other.system_us),
             context_switches: combine(self.context_switches, other.context_switches),
@@ -62,9 +62,9 @@ mod tests {
 
     #[test]
     fn work_shows_up_in_the_difference() {
-        let before = Usage::of_this_thread();
+        let before = ThreadUsage::of_this_thread();
         let pages = vec![1u8; 4 << 20];
-        let after = Usage::of_this_thread().since(&before);
+        let after = ThreadUsage::of_this_thread().since(&before);
         assert!(after.minor_faults >= 1, "{after:?} after touching {} bytes", pages.len());
     }
 }
