@@ -13,17 +13,12 @@ use crate::escaped_stream;
 use crate::execute::{execute, leak};
 pub use ferrio_sysbench::{ABOUT, NAME, command, names, on_database, on_option, on_test, option_lists};
 
-/// Options of sysbench that fio does not have, besides the options of its file test.
-const OPTIONS: [&str; 6] = ["num-threads", "max-requests", "max-time", "tx-rate", "init-rng", "test"];
-
 /// True if a command line without the word `sysbench` can only be one of sysbench.
 pub fn looks_like_sysbench(words: &[OsString]) -> bool {
     let is_option = |word: &OsString| {
         let word = word.to_string_lossy();
         let name = word.strip_prefix("--").map(|body| body.split_once('=').map_or(body, |(name, _)| name));
-        name.map(|name| name.replace('_', "-")).is_some_and(|name| {
-            OPTIONS.contains(&name.as_str()) || ferrio_sysbench::is_option_of_files(&name)
-        })
+        name.is_some_and(|name| ferrio_sysbench::is_option_that_fio_lacks(&name.replace('_', "-")))
     };
     let is_test = |word: &OsString| {
         let test = word

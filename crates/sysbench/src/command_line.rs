@@ -8,6 +8,9 @@ use crate::options::{self, Kind, SysbenchOption};
 /// Options that choose databases, which sysbench knows whatever the test is.
 const DATABASE_PREFIXES: [&str; 3] = ["db-", "mysql-", "pgsql-"];
 
+/// The option for the test in versions before 1.0. Help does not list it.
+pub const OLD_TEST: &str = "test";
+
 /// A command line.
 #[derive(Debug, Default)]
 pub struct CommandLine {
@@ -48,21 +51,21 @@ impl CommandLine {
 
     fn option(&mut self, body: &str, written: &str, log: &Log) -> Result<(), Refusal> {
         let given = WrittenOption::new(body, written);
-        match given.name.as_str() {
-            "config-file" => return self.read_file(given.value.as_deref().unwrap_or_default(), log),
-            "test" => {
-                log.mistake(
-                    "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.",
-                );
-                // Without a name it asks for nothing.
-                self.test = given.value.filter(|name| !name.is_empty()).or(self.test.take());
-                return Ok(());
-            }
-            _ => {}
+        if given.name == OLD_TEST {
+            log.mistake(
+                "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.",
+            );
+            // Without a name it asks for nothing.
+            self.test = given.value.filter(|name| !name.is_empty()).or(self.test.take());
+            return Ok(());
         }
-        if let Some(option) = options::general(&given.name) {
+        match options::general(&given.name) {
+            Some(SysbenchOption::ConfigFile) => {
+                return self.read_file(given.value.as_deref().unwrap_or_default(), log);
+            }
             // A flag with another value is reported later, as an unknown option is.
-            given.check_number(option, log)?;
+            Some(option) => given.check_number(option, log)?,
+            None => {}
         }
         self.given.push(given);
         Ok(())
@@ -78,7 +81,7 @@ impl CommandLine {
         for line in text.lines().filter_map(|line| line.split('#').next()) {
             let Some((option, value)) = line.split_once('=') else { continue };
             let option = option.trim().trim_start_matches("--");
-            if option == "config-file" {
+            if option == SysbenchOption::ConfigFile.row().name {
                 return Err(log.mistake(&format!("{name}: a configuration file cannot name another one")));
             }
             let body = format!("{option}={}", unquoted(value.trim()));
@@ -152,12 +155,8 @@ impl CommandLine {
 
     /// The words of a list.
     pub fn list(&self, option: SysbenchOption) -> Vec<&str> {
-        self.text(option)
-            .unwrap_or_default()
-            .split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-            .collect()
+        let words = self.text(option).unwrap_or_default().split(',');
+        words.map(str::trim).filter(|word| !word.is_empty()).collect()
     }
 
     /// True if the option is given with nothing as its value.

@@ -49,31 +49,6 @@ fn block(line: &CommandLine, log: &Log) -> Result<u64, Refusal> {
     Ok(block)
 }
 
-/// How many files there are, and their sizes: what sysbench looks at before all else.
-struct Sizes {
-    count: u32,
-    total_size: u64,
-}
-
-impl Sizes {
-    fn read(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
-        let files = line.number(SysbenchOption::FileNum);
-        let count = u32::try_from(files).ok().filter(|&count| count > 0);
-        let count = count.ok_or_else(|| log.refuse(&format!("Invalid value for file-num: {files}")))?;
-        let total_size = line.size(SysbenchOption::FileTotalSize);
-        if total_size == 0 {
-            let text = line.wrong_size(SysbenchOption::FileTotalSize);
-            return Err(log.refuse(&format!("Invalid value for file-total-size: {text}")));
-        }
-        if total_size < u64::from(count) {
-            return Err(log.refuse(&format!(
-                "Invalid value for file-total-size: {total_size}: it is less than a byte for each of {count} files"
-            )));
-        }
-        Ok(Sizes { count, total_size })
-    }
-}
-
 /// Reads `--file-extra-flags`.
 fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
     let mut flags = OpenFlags::default();
@@ -88,42 +63,42 @@ fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
     Ok(flags)
 }
 
-/// Reads what a run needs.
-///
-/// # Errors
-/// A value makes no sense, or the test mode is missing.
-pub fn read(line: &CommandLine, general: &GeneralOptions, log: &Log) -> Result<SysbenchFileio, Refusal> {
-    let sizes = Sizes::read(line, log)?;
+/// Reads `--file-test-mode`.
+fn test_mode(line: &CommandLine, log: &Log) -> Result<FileTest, Refusal> {
     let Some(mode) = line.text(SysbenchOption::FileTestMode) else {
         let refused = log.refuse("Missing required argument: --file-test-mode\n");
         log.text(Level::Fatal, &format!("fileio options:\n{}\n", options::list(FILEIO)));
         return Err(refused);
     };
     let test = TESTS.iter().find(|(word, ..)| *word == mode).map(|&(_, test, _)| test);
-    let test = test.ok_or_else(|| log.refuse(&format!("Invalid IO operations mode: {mode}.")))?;
-    read_all(sizes, line, general, test, log)
+    test.ok_or_else(|| log.refuse(&format!("Invalid IO operations mode: {mode}.")))
 }
 
-/// Reads what `prepare` and `cleanup` need, which have no test mode. Options of runs are checked too.
+/// Reads the options. Only a run has a test mode; `prepare` and `cleanup` have all other options checked too.
 ///
 /// # Errors
-/// A value makes no sense.
-pub fn read_files(
+/// A value makes no sense, or the test mode is missing.
+pub fn read(
     line: &CommandLine,
     general: &GeneralOptions,
+    is_run: bool,
     log: &Log,
 ) -> Result<SysbenchFileio, Refusal> {
-    let sizes = Sizes::read(line, log)?;
-    read_all(sizes, line, general, FileTest::SequentialRead, log)
-}
-
-fn read_all(
-    sizes: Sizes,
-    line: &CommandLine,
-    general: &GeneralOptions,
-    test: FileTest,
-    log: &Log,
-) -> Result<SysbenchFileio, Refusal> {
+    // As in sysbench, number and sizes of files are checked first.
+    let files = line.number(SysbenchOption::FileNum);
+    let positive = u32::try_from(files).ok().filter(|&files| files > 0);
+    let files = positive.ok_or_else(|| log.refuse(&format!("Invalid value for file-num: {files}")))?;
+    let total_size = line.size(SysbenchOption::FileTotalSize);
+    if total_size == 0 {
+        let text = line.wrong_size(SysbenchOption::FileTotalSize);
+        return Err(log.refuse(&format!("Invalid value for file-total-size: {text}")));
+    }
+    if total_size < u64::from(files) {
+        return Err(log.refuse(&format!(
+            "Invalid value for file-total-size: {total_size}: it is less than a byte for each of {files} files"
+        )));
+    }
+    let test = if is_run { test_mode(line, log)? } else { FileTest::SequentialRead };
     let block = block(line, log)?;
     let flags = flags(line, log)?;
     let io_mode = match line.text(SysbenchOption::FileIoMode) {
@@ -160,8 +135,8 @@ fn read_all(
         run: run_of(general),
         test,
         io_mode,
-        files: sizes.count,
-        total_size: sizes.total_size,
+        files,
+        total_size,
         block,
         merged_requests,
         rw_ratio,
@@ -258,7 +233,7 @@ mod tests {
         let line = CommandLine::read(&words, &log).unwrap();
         line.check_options(FILEIO, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
-        let header = read(&line, &general, &log).ok().map(|asked| header(&asked, &general));
+        let header = read(&line, &general, true, &log).ok().map(|asked| header(&asked, &general));
         assert_eq!(mistakes.text(), "");
         (header, out.text())
     }

@@ -143,7 +143,7 @@ mod tests {
         let (log, _, _) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
-        let asked = crate::fileio::read(&line, &general, &log).unwrap();
+        let asked = crate::fileio::read(&line, &general, true, &log).unwrap();
         job(&asked, &general)
     }
 

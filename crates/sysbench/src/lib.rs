@@ -27,7 +27,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use command_line::CommandLine;
+use command_line::{CommandLine, OLD_TEST};
 use general::GeneralOptions;
 use log::{Level, Log, Refusal};
 use options::SysbenchOption;
@@ -133,10 +133,19 @@ fn commands_of(test: &str) -> Vec<&'static str> {
     COMMANDS.into_iter().filter(|command| has_files || matches!(*command, "run" | "help")).collect()
 }
 
-/// True if an option with this name belongs to the test of files.
+/// Options of all tests that fio does not have.
+const NOT_OF_FIO: [SysbenchOption; 5] = [
+    SysbenchOption::NumThreads,
+    SysbenchOption::MaxRequests,
+    SysbenchOption::MaxTime,
+    SysbenchOption::TxRate,
+    SysbenchOption::InitRng,
+];
+
+/// True if sysbench has an option with this name and fio has none: such an option of all tests, or one of the test of files.
 #[must_use]
-pub fn is_option_of_files(name: &str) -> bool {
-    options::named(options::FILEIO, name).is_some()
+pub fn is_option_that_fio_lacks(name: &str) -> bool {
+    name == OLD_TEST || [&NOT_OF_FIO, options::FILEIO].iter().any(|list| options::named(list, name).is_some())
 }
 
 /// Where output goes.
@@ -184,21 +193,14 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
     let command = line.command.as_deref().ok_or_else(|| {
         log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
     })?;
-    let call = TestInvocation {
-        test: test.name,
-        options: test.options,
-        line: &line,
-        general: &general,
-        log,
-        execute,
-    };
+    let call = TestInvocation { test, line: &line, general: &general, log, execute };
     match (command, &test.run) {
         ("help", _) => {
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));
             Ok(0)
         }
         ("run", TestRun::Fileio) => {
-            let asked = fileio::read(&line, &general, log)?;
+            let asked = fileio::read(&line, &general, true, log)?;
             if general.shows_job {
                 log.document(&job::job(&asked, &general));
                 return Ok(0);
@@ -208,10 +210,10 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
         (_, _) if general.shows_job => Err(log.refuse("--show-job is for `fileio … run`")),
         ("run", TestRun::Work(read)) => call.work(&read(&line, log)?),
         ("prepare", TestRun::Fileio) => {
-            prepare::prepare(&fileio::read_files(&line, &general, log)?, log).map(|()| 0)
+            prepare::prepare(&fileio::read(&line, &general, false, log)?, log).map(|()| 0)
         }
         ("cleanup", TestRun::Fileio) => {
-            prepare::cleanup(&fileio::read_files(&line, &general, log)?, log);
+            prepare::cleanup(&fileio::read(&line, &general, false, log)?, log);
             Ok(0)
         }
         (known, TestRun::Work(_)) if COMMANDS.contains(&known) => {

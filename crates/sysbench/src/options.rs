@@ -281,7 +281,7 @@ mod tests {
             let words = ["--file-test-mode=rndrd".to_owned(), format!("--{}={word}", option.name)];
             let line = CommandLine::read(&words, &log).unwrap();
             let general = GeneralOptions::read(&line, &log);
-            let general = general.map(|general| crate::fileio::read(&line, &general, &log).is_ok());
+            let general = general.map(|general| crate::fileio::read(&line, &general, true, &log).is_ok());
             general.is_ok_and(|is_read| is_read) && Work::memory(&line, &log).is_ok()
         };
         let general = GENERAL.iter().flat_map(|group| group.options);

@@ -8,6 +8,6 @@ mod document;
 mod figures;
 mod text;
 
-pub use document::{SysbenchDocument, SysbenchDocumentPart, SysbenchSettings};
+pub use document::{FORMAT_VERSION, SysbenchDocument, SysbenchDocumentPart, SysbenchSettings};
 pub use figures::{SysbenchFigures, ThreadFigures};
 pub use text::{SysbenchReport, SysbenchTest};

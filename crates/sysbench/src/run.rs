@@ -9,6 +9,7 @@ use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_results::{JobError, JobState, RunEvent, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
+use crate::Test;
 use crate::command_line::CommandLine;
 use crate::failure;
 use crate::fileio;
@@ -16,7 +17,8 @@ use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 use crate::report::{
-    SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
+    FORMAT_VERSION, SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport,
+    SysbenchSettings, SysbenchTest,
 };
 use crate::work::Work;
 
@@ -26,12 +28,9 @@ const FORCED_SHUTDOWN_STATUS: u8 = 2;
 /// Runs a plan with a snapshot of its statistics at each interval, and passes all events to the sink.
 pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(RunEvent<'_>)) -> RunResult;
 
-/// A test to run, with its options.
+/// A test to run.
 pub struct TestInvocation<'a> {
-    /// The name of the test.
-    pub test: &'static str,
-    /// The options of the test.
-    pub options: &'static [SysbenchOption],
+    pub test: &'static Test,
     /// The command line.
     pub line: &'a CommandLine,
     /// The general options.
@@ -74,7 +73,10 @@ impl TestInvocation<'_> {
                 transfers: memory.operation != MemoryOperation::None,
             },
         };
-        self.run(ferrio_plan::sysbench::plan_work(self.test, &run, work.event(self.general.threads)), test)
+        self.run(
+            ferrio_plan::sysbench::plan_work(self.test.name, &run, work.event(self.general.threads)),
+            test,
+        )
     }
 
     /// Runs a plan.
@@ -109,33 +111,35 @@ struct Reporter<'a> {
     is_released: bool,
     /// True once the error of a thread was reported.
     has_failed: bool,
-    /// Number of report intervals that have passed.
-    intervals: u64,
-    /// The figures at the end of the last interval.
-    interval_figures: SysbenchFigures,
-    /// Number of checkpoints that have passed.
-    checkpoints: usize,
-    /// The figures at the last checkpoint.
-    checkpoint_figures: SysbenchFigures,
-    /// Parts of the document.
-    interval_parts: Vec<SysbenchDocumentPart>,
-    checkpoint_parts: Vec<SysbenchDocumentPart>,
+    intervals: ReportedParts,
+    checkpoints: ReportedParts,
+}
+
+/// The parts of a run that were reported: intervals, or the times between checkpoints.
+#[derive(Default)]
+struct ReportedParts {
+    /// Number of intervals or checkpoints that have passed.
+    passed: u64,
+    /// The figures at the end of the last part.
+    figures: SysbenchFigures,
+    /// The parts of the document.
+    documents: Vec<SysbenchDocumentPart>,
+}
+
+impl ReportedParts {
+    /// Ends a part of the run with these figures. Returns those of the part.
+    fn end(&mut self, passed: u64, figures: &SysbenchFigures) -> SysbenchFigures {
+        self.passed = passed;
+        let part = figures.since(&self.figures);
+        self.figures = figures.clone();
+        part
+    }
 }
 
 impl<'a> Reporter<'a> {
     fn new(call: &'a TestInvocation<'a>, report: SysbenchReport) -> Self {
-        Reporter {
-            call,
-            report,
-            is_released: false,
-            has_failed: false,
-            intervals: 0,
-            interval_figures: SysbenchFigures::default(),
-            checkpoints: 0,
-            checkpoint_figures: SysbenchFigures::default(),
-            interval_parts: Vec::new(),
-            checkpoint_parts: Vec::new(),
-        }
+        let (intervals, checkpoints) = (ReportedParts::default(), ReportedParts::default());
+        Reporter { call, report, is_released: false, has_failed: false, intervals, checkpoints }
     }
 
     fn observe(&mut self, event: &RunEvent<'_>) {
@@ -155,7 +159,7 @@ impl<'a> Reporter<'a> {
             RunEvent::Interval { result, .. } => self.write_due_reports(result),
             // Requested by SIGUSR1.
             RunEvent::Interim(result) => {
-                let figures = SysbenchFigures::of(result).since(&self.checkpoint_figures);
+                let figures = SysbenchFigures::of(result).since(&self.checkpoints.figures);
                 log.text(Level::Notice, &self.report.text(&figures, None));
             }
             _ => {}
@@ -202,21 +206,17 @@ impl<'a> Reporter<'a> {
             self.force_shutdown(result, figures.clone());
         }
         let passed = general.report_interval.map_or(0, |interval| elapsed / interval);
-        if passed > self.intervals {
-            self.intervals = passed;
-            let part = figures.since(&self.interval_figures);
-            self.interval_figures = figures.clone();
+        if passed > self.intervals.passed {
+            let part = self.intervals.end(passed, &figures);
             self.call.log.text(Level::Notice, &self.report.interval(seconds, &part));
-            self.interval_parts.push(self.document_part(&part));
+            self.intervals.documents.push(self.document_part(&part));
         }
-        let reached = general.checkpoints.iter().filter(|&&at| at <= elapsed).count();
-        if reached > self.checkpoints {
-            self.checkpoints = reached;
-            let part = figures.since(&self.checkpoint_figures);
+        let reached = general.checkpoints.iter().filter(|&&at| at <= elapsed).count() as u64;
+        if reached > self.checkpoints.passed {
+            let part = self.checkpoints.end(reached, &figures);
             let title = format!("[ {seconds}s ] Checkpoint report:\n");
             self.call.log.text(Level::Notice, &format!("{title}{}", self.report.text(&part, None)));
-            self.checkpoint_parts.push(self.document_part(&part));
-            self.checkpoint_figures = figures;
+            self.checkpoints.documents.push(self.document_part(&part));
         }
     }
 
@@ -234,7 +234,7 @@ impl<'a> Reporter<'a> {
             thread.is_unfinished = matches!(job.state, JobState::Running | JobState::Ramp);
             unfinished += usize::from(thread.is_unfinished);
         }
-        self.write(&figures.since(&self.checkpoint_figures), None, Some(unfinished));
+        self.write(&figures.since(&self.checkpoints.figures), None, Some(unfinished));
         let _ = log.finish();
         // Threads end only after their current event, which may take too long.
         exit(FORCED_SHUTDOWN_STATUS.into());
@@ -249,7 +249,7 @@ impl<'a> Reporter<'a> {
             return Err(Refusal);
         }
         self.call.log.text(Level::Info, "Done.\n\n");
-        let figures = SysbenchFigures::of(result).since(&self.checkpoint_figures);
+        let figures = SysbenchFigures::of(result).since(&self.checkpoints.figures);
         self.write(&figures, result.signal, None);
         // 128 + signal, as shells report it.
         Ok(result.signal.and_then(|signal| u8::try_from(signal).ok()).map_or(0, |signal| 128 + signal))
@@ -258,15 +258,18 @@ impl<'a> Reporter<'a> {
     fn write(&self, figures: &SysbenchFigures, signal: Option<i32>, unfinished: Option<usize>) {
         let TestInvocation { log, general, .. } = *self.call;
         if general.json {
-            let document = SysbenchDocument::new(
-                env!("CARGO_PKG_VERSION"),
-                self.call.test,
-                self.settings(),
-                self.interval_parts.clone(),
-                self.checkpoint_parts.clone(),
-                self.document_part(figures),
-            );
-            return log.document(&document.ended_by(signal, unfinished).to_json());
+            let document = SysbenchDocument {
+                version: FORMAT_VERSION,
+                ferrio: env!("CARGO_PKG_VERSION").to_owned(),
+                test: self.call.test.name.to_owned(),
+                settings: self.settings(),
+                signal,
+                unfinished,
+                intervals: self.intervals.documents.clone(),
+                checkpoints: self.checkpoints.documents.clone(),
+                report: self.document_part(figures),
+            };
+            return log.document(&document.to_json());
         }
         if general.histogram {
             let (title, rows) = self.report.histogram(figures);
@@ -283,7 +286,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn settings(&self) -> SysbenchSettings {
-        let TestInvocation { line, options, general, .. } = *self.call;
+        let TestInvocation { line, test, general, .. } = *self.call;
         let given =
             |option: &SysbenchOption| Some((option.row().name.to_owned(), line.text(*option)?.to_owned()));
         SysbenchSettings {
@@ -292,7 +295,7 @@ impl<'a> Reporter<'a> {
             time: general.time,
             rate: general.rate,
             seed: general.seed,
-            options: options.iter().filter_map(given).collect(),
+            options: test.options.iter().filter_map(given).collect(),
         }
     }
 }

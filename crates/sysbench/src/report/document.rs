@@ -8,7 +8,7 @@ use super::figures::{SysbenchFigures, ThreadFigures};
 use super::text::SysbenchTest;
 
 /// Version of the document. Keys may be added to a version; their meaning stays.
-const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 1;
 
 /// The percentiles of latencies, beside the one that is asked for.
 const PERCENTILES: [f64; 9] = [1.0, 10.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -19,25 +19,25 @@ const PERCENTILES: [f64; 9] = [1.0, 10.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99
 pub struct SysbenchDocument {
     /// Version of the format. A version may gain keys; the meaning of its keys stays.
     #[schemars(extend("const" = FORMAT_VERSION))]
-    version: u32,
+    pub version: u32,
     /// Version of ferrio.
-    ferrio: String,
+    pub ferrio: String,
     /// The test: fileio, cpu, threads, mutex or memory.
-    test: String,
+    pub test: String,
     /// What the run was asked for.
-    settings: SysbenchSettings,
+    pub settings: SysbenchSettings,
     /// The signal that ended the run early.
     #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
+    pub signal: Option<i32>,
     /// Events that a forced shutdown stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unfinished: Option<usize>,
+    pub unfinished: Option<usize>,
     /// A part for each --report-interval, in order.
-    intervals: Vec<SysbenchDocumentPart>,
+    pub intervals: Vec<SysbenchDocumentPart>,
     /// A part for each of --report-checkpoints that was reached: from the checkpoint before it, or the start, to this one.
-    checkpoints: Vec<SysbenchDocumentPart>,
+    pub checkpoints: Vec<SysbenchDocumentPart>,
     /// The figures of the run, or of what follows its last checkpoint.
-    report: SysbenchDocumentPart,
+    pub report: SysbenchDocumentPart,
 }
 
 /// What a run was asked for.
@@ -171,36 +171,7 @@ struct ThreadPart {
 }
 
 impl SysbenchDocument {
-    /// A document of a run whose parts are known.
-    #[must_use]
-    pub fn new(
-        ferrio: &str,
-        test: &str,
-        settings: SysbenchSettings,
-        intervals: Vec<SysbenchDocumentPart>,
-        checkpoints: Vec<SysbenchDocumentPart>,
-        report: SysbenchDocumentPart,
-    ) -> Self {
-        SysbenchDocument {
-            version: FORMAT_VERSION,
-            ferrio: ferrio.to_owned(),
-            test: test.to_owned(),
-            settings,
-            signal: None,
-            unfinished: None,
-            intervals,
-            checkpoints,
-            report,
-        }
-    }
-
-    /// The document of a run that did not end by itself.
-    #[must_use]
-    pub fn ended_by(self, signal: Option<i32>, unfinished: Option<usize>) -> Self {
-        SysbenchDocument { signal, unfinished, ..self }
-    }
-
-    /// Its text.
+    /// The text of the document.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Maps have text as keys, and floats are finite: nothing here can fail.
