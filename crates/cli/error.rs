@@ -40,36 +40,6 @@ pub enum Error {
         /// The first argument too many.
         word: String,
     },
-    /// A helper program of fio does not take these arguments.
-    #[error("{message}")]
-    HelperArguments {
-        /// Which of them, and why.
-        message: String,
-        /// How the program is called.
-        program: String,
-    },
-    /// `check` with an option that runs nothing either.
-    #[error(
-        "`ferrio check` cannot be combined with --parse-only, --showcmd or options that only print information"
-    )]
-    NothingToCheck,
-    /// `check` of several runs.
-    #[error(
-        "`ferrio check` checks one run: leave out --repeat and --sweep, which check all runs before the first"
-    )]
-    SweepToCheck,
-    /// The directory for the reports of a series has something in it, or cannot be used.
-    #[error("{why}")]
-    Results {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A run of a series cannot be started or leaves no report.
-    #[error("{0}")]
-    Run(String),
-    /// `check` in formats that only runs have.
-    #[error("`ferrio check` prints text or JSON: use --output-format=normal or --output-format=json")]
-    NoAnswerFormat,
     /// The given files or sections have no jobs; the text says which.
     #[error("No job(s) defined")]
     NoJobsIn(String),
@@ -150,14 +120,6 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
-    /// The live view cannot be shown.
-    #[error("--tui: {why}")]
-    NoLiveView {
-        /// Why.
-        why: String,
-        /// What to do.
-        help: &'static str,
-    },
     /// The address of `--metrics` cannot be served.
     #[error("{0}")]
     Metrics(#[from] BindError),
@@ -215,16 +177,9 @@ impl Error {
         match self {
             Error::Problems(_) | Error::Help => "invalid-job",
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
-            Error::NothingToCheck | Error::SweepToCheck => "nothing-to-check",
-            Error::Run(_) => "run-failed",
-            Error::NoAnswerFormat | Error::UnknownCompat { .. } | Error::NoLiveView { .. } => {
-                "invalid-program-option"
-            }
-            Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {
-                "invalid-command"
-            }
+            Error::UnknownCompat { .. } => "invalid-program-option",
+            Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } => "invalid-command",
             Error::OpenOutput { .. }
-            | Error::Results { .. }
             | Error::OpenIntervals { .. }
             | Error::OutputsInOneFile { .. }
             | Error::OutputInUse { .. }
@@ -250,16 +205,13 @@ impl Error {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
-            Error::NoLiveView { help, .. } => Some((*help).to_owned()),
             Error::OutputInUse { rank: Some(rank), .. } => Some(format!(
                 "give each process files of its own: sh -c 'ferrio --output=report.${rank} ...'"
             )),
             Error::OutputInUse { rank: None, .. } => {
                 Some("choose another name, or wait until the other run has ended".to_owned())
             }
-            Error::Results { .. } => Some("choose another directory with --results".to_owned()),
             Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
-            Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,
         }
     }

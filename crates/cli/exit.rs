@@ -17,9 +17,7 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     let outcome = match outcome {
         Err(Error::Help) if messages.are_of_fio() => usage::print_as_fio(),
         Err(Error::Help) => {
-            let help = usage(COMMANDS).render_help();
-            let is_coloured = messages.colors(escaped_stream::stdout().get_ref());
-            print_coloured(&if is_coloured { help.ansi().to_string() } else { help.to_string() })
+            print_coloured(&usage(COMMANDS, messages.colors(escaped_stream::stdout().get_ref())))
         }
         // fio does not notice that nobody gets its answer.
         Err(Error::WriteOutput { .. }) if messages.are_of_fio() && stdout::was_closed() => Ok(0),
@@ -37,7 +35,7 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     match error {
         // A standard output that is closed does not change the status.
         Error::NoJobs | Error::NoJobsIn(_) if messages.are_of_fio() => drop(usage::print_as_fio()),
-        Error::NoJobs => messages.text(&usage(COMMANDS).render_help().to_string()),
+        Error::NoJobs => messages.text(&usage(COMMANDS, false)),
         _ => {}
     }
     ExitCode::FAILURE

@@ -26,7 +26,7 @@ pub fn terminal(plan: &Plan, settings: &ProgramSettings) -> Result<Option<Termin
     }
     let terminals = Terminals { stdout: stdout().is_terminal(), stderr: stderr().is_terminal() };
     if let Some((other, help)) = other_writer(plan, settings, terminals) {
-        return Err(Error::NoLiveView { why: format!("{other} would write to the terminal as well"), help });
+        return Err(refusal(&format!("{other} would write to the terminal as well"), help));
     }
     Terminal::open().map(Some).map_err(no_terminal)
 }
@@ -45,7 +45,11 @@ fn no_terminal(error: NoTerminal) -> Error {
         NoTerminal::Dumb(_) => "set TERM to the kind of this terminal, or leave out --tui",
         NoTerminal::Closed(_) | NoTerminal::SetUp(_) => "run ferrio on a terminal, or leave out --tui",
     };
-    Error::NoLiveView { why: error.to_string(), help }
+    refusal(&error.to_string(), help)
+}
+
+fn refusal(why: &str, help: &str) -> Error {
+    Error::refusal("invalid-program-option", format!("--tui: {why}"), Some(help))
 }
 
 /// What would write to the terminal while the view has it, and what to do about that.

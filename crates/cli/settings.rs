@@ -157,10 +157,10 @@ impl ProgramSettings {
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
     pub fn read(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
-        let (program, given) = Self::read_each(items, compat)?;
-        program.check_conflicts(&given)?;
-        let note = program.note_of_single_reports();
-        Ok(ProgramSettings { notes: program.notes.into_iter().chain(note).collect(), ..program })
+        let (mut settings, given) = Self::read_each(items, compat)?;
+        settings.check_conflicts(&given)?;
+        settings.notes.extend(settings.note_of_single_reports());
+        Ok(settings)
     }
 
     /// Reads the program options among `items` without checking them against each other.

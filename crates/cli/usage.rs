@@ -25,12 +25,14 @@ Job options are written --option=value; those before the first --name apply to
 all jobs. --cmdhelp lists them. Options may be abbreviated as long as they stay
 unambiguous, and written with one dash. The job file - is standard input.";
 
-/// The command line with the text of `--help`.
-pub fn usage(commands: &[Subcommand]) -> clap::Command {
+/// The text of `--help`, perhaps with terminal colours.
+pub fn usage(commands: &[Subcommand], is_coloured: bool) -> String {
     let width = commands.iter().map(|command| command.synopsis().len()).max().unwrap_or_default();
     let line = |command: &Subcommand| format!("  {:width$}  {}\n", command.synopsis(), command.help);
     let list: String = commands.iter().map(line).collect();
-    settings::command().after_help(format!(
+    let command = settings::command().after_help(format!(
         "{ABOUT_ARGUMENTS}\n\nCommands (first argument only):\n{list}To run a job file with the name of a command, write ./man."
-    ))
+    ));
+    let help = { command }.render_help();
+    if is_coloured { help.ansi().to_string() } else { help.to_string() }
 }

@@ -77,14 +77,20 @@ fn check(line: CommandLine, messages: Messages) -> Result<u8, Error> {
     let deny = items.len() < before;
     let mut settings = diagnose::settings(&items, compat)?;
     if settings.sweep.is_some() {
-        return Err(Error::SweepToCheck);
+        return Err(nothing_to_check(
+            "checks one run: leave out --repeat and --sweep, which check all runs before the first",
+        ));
     }
     if settings.action != Action::Run {
-        return Err(Error::NothingToCheck);
+        return Err(nothing_to_check(
+            "cannot be combined with --parse-only, --showcmd or options that only print information",
+        ));
     }
     let has_answer = |formats: Formats| formats.has(Format::Normal) || formats.has(Format::Json);
     if !has_answer(settings.all_formats()) {
-        return Err(Error::NoAnswerFormat);
+        let message =
+            "`ferrio check` prints text or JSON: use --output-format=normal or --output-format=json";
+        return Err(Error::refusal("invalid-program-option", message, None));
     }
     let report = examine(&items, &settings)?;
     // Only runs have the other formats.
@@ -96,6 +102,10 @@ fn check(line: CommandLine, messages: Messages) -> Result<u8, Error> {
         CheckStatus::Warnings if deny => DENIED_STATUS,
         CheckStatus::Warnings | CheckStatus::Clean => 0,
     })
+}
+
+fn nothing_to_check(why: &str) -> Error {
+    Error::refusal("nothing-to-check", format!("`ferrio check` {why}"), None)
 }
 
 fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> {

@@ -68,7 +68,7 @@ struct ZipfOptions {
 /// The arguments are invalid, memory is short, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    let wrong = |message| Error::HelperArguments { message, program: invocation.called() };
+    let wrong = |message| invocation.refusal(message);
     let request = ZipfOptions::of(&arguments).map_err(wrong)?;
     let hits = request.hits().map_err(wrong)?;
     let text = if arguments.get_flag("csv") { csv(&hits) } else { request.table(&hits) };

@@ -80,11 +80,8 @@ const TOPICS: &[Topic] = &[
 /// Standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(word) = invocation.arguments.first() else {
-        let help = usage(invocation.commands).render_help();
-        let colored = invocation.messages.colors(escaped_stream::stdout().get_ref());
-        let help = if colored { help.ansi().to_string() } else { help.to_string() };
-        let text = format!("{help}\n{}", topics());
-        return print_coloured(&text);
+        let is_coloured = invocation.messages.colors(escaped_stream::stdout().get_ref());
+        return print_coloured(&format!("{}\n{}", usage(invocation.commands, is_coloured), topics()));
     };
     let word = word.to_string_lossy();
     let text = on(&word, invocation.commands);

@@ -75,12 +75,17 @@ fn write_synopsis(commands: &[Subcommand], page: &mut Roff) {
 fn write_commands(commands: &[Subcommand], page: &mut Roff) {
     page.control("SH", ["COMMANDS"]);
     for command in commands {
-        page.control("TP", []);
-        page.text([bold(command.name)]);
-        page.text([roman(format!("{}.", command.help))]);
+        write_item(vec![bold(command.name)], &format!("{}.", command.help), page);
     }
     page.control("PP", []);
     page.text([roman("A command is recognised as the first argument only. To run a job file with the name of a command, write its directory: ./man.")]);
+}
+
+/// Writes a term and the text about it.
+fn write_item(term: Vec<Inline>, text: &str, page: &mut Roff) {
+    page.control("TP", []);
+    page.text(term);
+    page.text([roman(text)]);
 }
 
 /// Writes lines literally.
@@ -104,9 +109,7 @@ fn write_chapter(chapter: &Chapter, page: &mut Roff) {
                 page.text([roman(*text)]);
             }
             chapters::Paragraph::Item(term, text) => {
-                page.control("TP", []);
-                page.text([bold(*term)]);
-                page.text([roman(*text)]);
+                write_item(vec![bold(*term)], text, page);
             }
             chapters::Paragraph::Example(text) => write_example(text.lines(), page),
         }
@@ -163,9 +166,7 @@ fn write_sysbench_options(page: &mut Roff) {
         for option in options {
             let default = option.default.filter(|default| !default.is_empty());
             let default = default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
-            page.control("TP", []);
-            page.text([bold(option.synopsis())]);
-            page.text([roman(format!("{}.{default}", option.full_help()))]);
+            write_item(vec![bold(option.synopsis())], &format!("{}.{default}", option.full_help()), page);
         }
     }
 }
@@ -180,9 +181,7 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     if !engines.is_empty() {
         head.push(roman(format!(" ({})", engines.join(", "))));
     }
-    page.control("TP", []);
-    page.text(head);
-    page.text([roman(facts(row))]);
+    write_item(head, &facts(row), page);
     if !row.choices.is_empty() {
         page.control("RS", []);
         for Word { word, same_as, help } in row.usable_choices() {

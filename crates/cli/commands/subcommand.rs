@@ -110,11 +110,17 @@ impl Subcommand {
 
 impl Invocation<'_> {
     /// The name by which the sub-command was invoked: its own, or that of fio's helper program.
-    pub fn called(&self) -> String {
+    fn called(&self) -> String {
         match self.command.operand {
             Operand::Helper { program, .. } if self.messages.are_of_fio() => program.to_owned(),
             _ => format!("ferrio {}", self.command.name),
         }
+    }
+
+    /// The refusal of arguments.
+    pub fn refusal(&self, message: String) -> Error {
+        let help = format!("`{} --help` lists its options", self.called());
+        Error::refusal("invalid-command", message, Some(&help))
     }
 
     /// Parses the options and operands of a sub-command with a clap definition. `None` after `--help`, which this prints.
@@ -122,13 +128,12 @@ impl Invocation<'_> {
     /// # Errors
     /// The arguments are invalid, or standard output cannot be written to.
     pub fn parsed_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
-        let name = self.called();
         let (Operand::Own(command) | Operand::Helper { command, .. }) = self.command.operand else {
             return Ok(None);
         };
         let command = command()
             .no_binary_name(true)
-            .bin_name(&name)
+            .bin_name(self.called())
             .about(self.command.help)
             .after_help(self.command.details)
             .args_override_self(true);
@@ -143,7 +148,7 @@ impl Invocation<'_> {
                 let text = wrong.to_string();
                 let paragraph = text.split("\n\n").next().unwrap_or_default();
                 let words: Vec<&str> = paragraph.trim_start_matches("error: ").split_whitespace().collect();
-                Err(Error::HelperArguments { message: words.join(" "), program: name })
+                Err(self.refusal(words.join(" ")))
             }
         }
     }

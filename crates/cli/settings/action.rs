@@ -59,30 +59,21 @@ pub(super) fn action(given: &GivenOptions) -> Action {
 }
 
 fn query(given: &GivenOptions) -> Option<Query> {
-    if given.has(ProgramOption::Version) {
-        Some(Query::Version)
-    } else if given.has(ProgramOption::Cmdhelp) {
-        Some(Query::Options(given.text(ProgramOption::Cmdhelp)))
-    } else if given.has(ProgramOption::Enghelp) {
-        Some(Query::Engines(given.text(ProgramOption::Enghelp)))
-    } else if given
-        .values::<String>(ProgramOption::Debug)
-        .iter()
-        .flat_map(|list| list.split(','))
-        .any(|word| word == "help" || word == "?")
-    {
-        Some(Query::DebugClasses)
-    } else if let Some(file) = given.value::<String>(ProgramOption::InflateLog) {
-        Some(Query::InflateLog(PathBuf::from(file)))
-    } else if given.has(ProgramOption::Crctest) {
-        Some(Query::CrcTest(given.text(ProgramOption::Crctest)))
-    } else if given.has(ProgramOption::Memcpytest) {
-        Some(Query::MemcpyTest(given.text(ProgramOption::Memcpytest)))
-    } else if given.has(ProgramOption::CpuclockTest) {
-        Some(Query::CpuClockTest)
-    } else if given.value(ProgramOption::IdleProf) == Some(IdleProf::Calibrate) {
-        Some(Query::IdleCalibration)
-    } else {
-        None
-    }
+    let flag = |option, query| given.has(option).then_some(query);
+    let text = |option| given.has(option).then(|| given.text(option));
+    let debug = given.values::<String>(ProgramOption::Debug);
+    let asks_for_classes =
+        || debug.iter().flat_map(|list| list.split(',')).any(|word| word == "help" || word == "?");
+    flag(ProgramOption::Version, Query::Version)
+        .or_else(|| text(ProgramOption::Cmdhelp).map(Query::Options))
+        .or_else(|| text(ProgramOption::Enghelp).map(Query::Engines))
+        .or_else(|| asks_for_classes().then_some(Query::DebugClasses))
+        .or_else(|| given.text(ProgramOption::InflateLog).map(|file| Query::InflateLog(file.into())))
+        .or_else(|| text(ProgramOption::Crctest).map(Query::CrcTest))
+        .or_else(|| text(ProgramOption::Memcpytest).map(Query::MemcpyTest))
+        .or_else(|| flag(ProgramOption::CpuclockTest, Query::CpuClockTest))
+        .or_else(|| {
+            let how = given.value(ProgramOption::IdleProf);
+            (how == Some(IdleProf::Calibrate)).then_some(Query::IdleCalibration)
+        })
 }

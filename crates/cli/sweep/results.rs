@@ -26,9 +26,7 @@ impl Results {
             Some(wanted) => wanted.to_owned(),
             None => PathBuf::from(local_now().strftime("ferrio-results-%Y%m%d-%H%M%S").to_string()),
         };
-        let refuse = |why: &str| Error::Results {
-            why: format!("the directory for results {} {why}", directory.display()),
-        };
+        let refuse = |why: &str| refusal(format!("the directory for results {} {why}", directory.display()));
         let in_directory = |error: io::Error| refuse(&format!("cannot be used: {}", reason(&error)));
         match names_in(&directory).and_then(|mut names| names.next().transpose()) {
             Ok(None) => {}
@@ -41,7 +39,7 @@ impl Results {
         Ok(Results { directory })
     }
 
-    /// Its path.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.directory
     }
@@ -61,11 +59,14 @@ impl Results {
     /// The directory cannot be created.
     pub fn file(&self, point: &SweepPoint, repetition: u32) -> Result<PathBuf, Error> {
         let directory = self.of_point(point);
-        fs::create_dir_all(&directory).map_err(|error| Error::Results {
-            why: format!("cannot create {}: {}", directory.display(), reason(&error)),
-        })?;
+        fs::create_dir_all(&directory)
+            .map_err(|error| refusal(format!("cannot create {}: {}", directory.display(), reason(&error))))?;
         Ok(directory.join(format!("{repetition}.json")))
     }
+}
+
+fn refusal(message: String) -> Error {
+    Error::refusal("output-error", message, Some("choose another directory with --results"))
 }
 
 /// Renames the report of a run that does not count, so that nobody compares it. There may be none. Returns what the user should know if that

@@ -47,7 +47,7 @@ pub(super) struct Outcome {
 impl Runs<'_> {
     pub(super) fn run(&self, wanted: &SweepSettings, rounds: Rounds) -> Result<Outcome, Error> {
         let mut children =
-            Children::new().map_err(|error| Error::Run(format!("cannot wait for signals: {error}")))?;
+            Children::new().map_err(|error| failure(format!("cannot wait for signals: {error}")))?;
         let mut outcome = Outcome::default();
         let mut precision = Precision::default();
         let max = wanted.repetitions.max();
@@ -91,7 +91,7 @@ impl Runs<'_> {
         let point = &self.points[run.point];
         let report = self.results.file(point, run.repetition)?;
         let ended = children.run(&arguments(self.items, point, &report));
-        let cannot_start = |error| Error::Run(format!("cannot start {}: {}", self.name(run), reason(&error)));
+        let cannot_start = |error| failure(format!("cannot start {}: {}", self.name(run), reason(&error)));
         let Ended { status, killed } = ended.map_err(cannot_start)?;
         if children.interrupted().is_some() || (status >= SIGNALLED && !killed) {
             set_aside(&report, "interrupted").iter().for_each(|error| self.messages.note(error));
@@ -105,7 +105,7 @@ impl Runs<'_> {
             outcome.failed = Some(status.max(1));
             return Ok(None);
         }
-        let document = document.map_err(|error| Error::Run(error.to_string()))?;
+        let document = document.map_err(|error| failure(error.to_string()))?;
         outcome.add(run, &document);
         if status == EXCEEDED {
             outcome.exceeded += 1;
@@ -184,7 +184,7 @@ impl Runs<'_> {
                 completed.map(|run| self.results.file(point, run.repetition)).collect::<Result<_, _>>()?;
             if !reports.is_empty() {
                 let side = read_side(&self.results.of_point(point));
-                let mut side = side.map_err(|error| Error::Run(error.to_string()))?;
+                let mut side = side.map_err(|error| failure(error.to_string()))?;
                 // The report of a run that does not count may still be there.
                 side.runs.retain(|run| reports.contains(&run.path));
                 measured.push(PointResults {
@@ -221,6 +221,11 @@ impl Outcome {
         };
         self.warnings.iter().map(warning).collect()
     }
+}
+
+/// A run cannot be started or leaves no report.
+fn failure(message: String) -> Error {
+    Error::refusal("run-failed", message, None)
 }
 
 /// Two significant digits; hundredths at least.

@@ -2,7 +2,7 @@
 //!
 //! Words may be in any order. General options and words are read first, those of a test when the test is known.
 
-use crate::log::{Log, Refusal};
+use crate::log::{Level, Log, Refusal};
 use crate::options::{self, Kind, SysbenchOption};
 
 /// Options that choose databases, which sysbench knows whatever the test is.
@@ -128,6 +128,42 @@ impl CommandLine {
     /// The value of a number; 0 if it is cleared. Those that are none were refused.
     pub fn number(&self, option: SysbenchOption) -> i32 {
         self.text(option).and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// The value of a number that is at least `least`.
+    ///
+    /// # Errors
+    /// It is less.
+    pub fn at_least(&self, option: SysbenchOption, least: u32, log: &Log) -> Result<u32, Refusal> {
+        let value = self.number(option);
+        let number = u32::try_from(value).ok().filter(|&number| number >= least);
+        number.ok_or_else(|| log.refuse(&format!("Invalid value of {}: {value}.", option.row().name)))
+    }
+
+    /// The value of a number, or that of its deprecated name `old` if it exceeds `default`.
+    pub fn renamed(&self, option: SysbenchOption, old: SysbenchOption, default: i32, log: &Log) -> i32 {
+        let value = self.number(old);
+        if value <= default {
+            return self.number(option);
+        }
+        let (old, new) = (old.row().name, option.row().name);
+        log.line(Level::Warning, &format!("--{old} is deprecated, use --{new} instead"));
+        value
+    }
+
+    /// The meaning of a value that is one of some words.
+    ///
+    /// # Errors
+    /// It is another word.
+    pub fn word<T: Copy>(
+        &self,
+        option: SysbenchOption,
+        words: &[(&str, T)],
+        log: &Log,
+    ) -> Result<T, Refusal> {
+        let given = self.text(option).unwrap_or_default();
+        let found = words.iter().find(|(word, _)| *word == given).map(|&(_, meaning)| meaning);
+        found.ok_or_else(|| log.refuse(&format!("Invalid value for {}: {given}", option.row().name)))
     }
 
     /// The value of a number with decimals.

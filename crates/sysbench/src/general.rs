@@ -73,18 +73,17 @@ impl GeneralOptions {
         if json || shows_job {
             log.leave_stdout();
         }
-        let numbers = Numbers { line, log };
-        let threads = numbers.renamed(SysbenchOption::Threads, SysbenchOption::NumThreads, 1);
+        let threads = line.renamed(SysbenchOption::Threads, SysbenchOption::NumThreads, 1, log);
         if threads < 1 {
             return Err(log.refuse(&format!("Invalid value for --threads: {threads}.\n")));
         }
         // A negative number is no limit in practice: sysbench reads it as a huge one.
-        let events = u64::try_from(numbers.renamed(SysbenchOption::Events, SysbenchOption::MaxRequests, 0))
+        let events = u64::try_from(line.renamed(SysbenchOption::Events, SysbenchOption::MaxRequests, 0, log))
             .ok()
             .filter(|&n| n > 0);
-        let time = numbers.renamed(SysbenchOption::Time, SysbenchOption::MaxTime, 0);
+        let time = line.renamed(SysbenchOption::Time, SysbenchOption::MaxTime, 0, log);
         let time = u64::try_from(time).ok().filter(|&seconds| seconds > 0);
-        let rate = numbers.renamed(SysbenchOption::Rate, SysbenchOption::TxRate, 0);
+        let rate = line.renamed(SysbenchOption::Rate, SysbenchOption::TxRate, 0, log);
         let rate =
             u32::try_from(rate).map_err(|_| log.refuse(&format!("Invalid value for --rate: {rate}")))?;
         if line.flag(SysbenchOption::InitRng) {
@@ -93,7 +92,9 @@ impl GeneralOptions {
         if line.size(SysbenchOption::ThreadStackSize) == 0 {
             return Err(log.refuse("Invalid value for thread-stack-size: 0.\n"));
         }
-        let interval = numbers.not_negative(SysbenchOption::ReportInterval)?;
+        let interval = line.number(SysbenchOption::ReportInterval);
+        let interval = u64::try_from(interval)
+            .map_err(|_| log.refuse(&format!("Invalid value for --report-interval: {interval}")))?;
         let checkpoints = checkpoints(line, log)?;
         let percentile = line.number(SysbenchOption::Percentile);
         let percentile = u32::try_from(percentile)
@@ -118,7 +119,7 @@ impl GeneralOptions {
             time,
             forced_shutdown,
             rate: Some(rate).filter(|&rate| rate > 0),
-            report_interval: Some(u64::from(interval)).filter(|&interval| interval > 0),
+            report_interval: Some(interval).filter(|&interval| interval > 0),
             checkpoints,
             debug,
             validate: line.flag(SysbenchOption::Validate),
@@ -164,33 +165,6 @@ impl GeneralOptions {
         }
         add(format_args!("\n"));
         text
-    }
-}
-
-/// Reads options that are numbers.
-struct Numbers<'a> {
-    line: &'a CommandLine,
-    log: &'a Log,
-}
-
-impl Numbers<'_> {
-    /// The value of `option`, or that of its deprecated name `old` if it exceeds `default`.
-    fn renamed(&self, option: SysbenchOption, old: SysbenchOption, default: i32) -> i32 {
-        let value = self.line.number(old);
-        if value <= default {
-            return self.line.number(option);
-        }
-        self.log.line(
-            Level::Warning,
-            &format!("--{} is deprecated, use --{} instead", old.row().name, option.row().name),
-        );
-        value
-    }
-
-    fn not_negative(&self, option: SysbenchOption) -> Result<u32, Refusal> {
-        let value = self.line.number(option);
-        u32::try_from(value)
-            .map_err(|_| self.log.refuse(&format!("Invalid value for --{}: {value}", option.row().name)))
     }
 }
 

@@ -52,58 +52,30 @@ pub struct Memory {
     pub in_huge_pages: bool,
 }
 
-/// Reads the options of one test.
-struct Options<'a> {
-    line: &'a CommandLine,
-    log: &'a Log,
-}
-
-impl Options<'_> {
-    /// A number that is at least `least`.
-    fn number(&self, option: SysbenchOption, least: u32) -> Result<u32, Refusal> {
-        let value = self.line.number(option);
-        let number = u32::try_from(value).ok().filter(|&number| number >= least);
-        number.ok_or_else(|| self.log.refuse(&format!("Invalid value of {}: {value}.", option.row().name)))
-    }
-
-    /// One of some words.
-    fn word<T: Copy>(&self, option: SysbenchOption, words: &[(&str, T)]) -> Result<T, Refusal> {
-        let given = self.line.text(option).unwrap_or_default();
-        let found = words.iter().find(|(word, _)| *word == given);
-        found
-            .map(|&(_, value)| value)
-            .ok_or_else(|| self.log.refuse(&format!("Invalid value for {}: {given}", option.row().name)))
-    }
-}
-
 impl Work {
     /// The options of `cpu`.
     ///
     /// # Errors
     /// A value makes no sense; so for the other tests.
     pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
-        let options = Options { line, log };
-        Ok(Work::Cpu { max_prime: options.number(SysbenchOption::CpuMaxPrime, 1)? })
+        Ok(Work::Cpu { max_prime: line.at_least(SysbenchOption::CpuMaxPrime, 1, log)? })
     }
 
     /// The options of `threads`.
     pub fn threads(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
-        let options = Options { line, log };
-        let yields = options.number(SysbenchOption::ThreadYields, 0)?.into();
-        Ok(Work::Threads { yields, locks: options.number(SysbenchOption::ThreadLocks, 1)? })
+        let yields = line.at_least(SysbenchOption::ThreadYields, 0, log)?.into();
+        Ok(Work::Threads { yields, locks: line.at_least(SysbenchOption::ThreadLocks, 1, log)? })
     }
 
     /// The options of `mutex`.
     pub fn mutex(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
-        let options = Options { line, log };
-        let mutexes = options.number(SysbenchOption::MutexNum, 1)?;
-        let locks = options.number(SysbenchOption::MutexLocks, 1)?.into();
-        Ok(Work::Mutex { mutexes, locks, loops: options.number(SysbenchOption::MutexLoops, 0)?.into() })
+        let mutexes = line.at_least(SysbenchOption::MutexNum, 1, log)?;
+        let locks = line.at_least(SysbenchOption::MutexLocks, 1, log)?.into();
+        Ok(Work::Mutex { mutexes, locks, loops: line.at_least(SysbenchOption::MutexLoops, 0, log)?.into() })
     }
 
     /// The options of `memory`.
     pub fn memory(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
-        let options = Options { line, log };
         let size = SysbenchOption::MemoryBlockSize;
         let block = line.size(size);
         if block < 8 || !block.is_power_of_two() {
@@ -123,9 +95,9 @@ impl Work {
         Ok(Work::Memory(Memory {
             block,
             total_size: Some(total_size).filter(|&size| size > 0),
-            is_global: options.word(SysbenchOption::MemoryScope, &[("global", true), ("local", false)])?,
-            operation: options.word(SysbenchOption::MemoryOper, &operations)?,
-            is_random: options.word(SysbenchOption::MemoryAccessMode, &[("seq", false), ("rnd", true)])?,
+            is_global: line.word(SysbenchOption::MemoryScope, &[("global", true), ("local", false)], log)?,
+            operation: line.word(SysbenchOption::MemoryOper, &operations, log)?,
+            is_random: line.word(SysbenchOption::MemoryAccessMode, &[("seq", false), ("rnd", true)], log)?,
             in_huge_pages: line.flag(SysbenchOption::MemoryHugetlb),
         }))
     }

@@ -49,7 +49,7 @@ pub fn count(source: &BlockSource, request: &DedupeOptions) -> Result<Counts, De
         true => SeenBlocks::Exact {
             blocks: HashMap::new(),
             compares: request.compares,
-            buffers: two_buffers(source),
+            buffers: [source.buffer(1), source.buffer(1)],
         },
         false => SeenBlocks::BloomFilter(BloomFilter::new(source.blocks())?),
     };
@@ -83,10 +83,6 @@ pub fn count(source: &BlockSource, request: &DedupeOptions) -> Result<Counts, De
     counts.listed.iter_mut().for_each(|listed| listed.offsets.sort_unstable());
     counts.listed.sort_unstable_by(|one, other| one.offsets.cmp(&other.offsets));
     Ok(counts)
-}
-
-fn two_buffers(source: &BlockSource) -> [AlignedBuffer; 2] {
-    [source.buffer(1), source.buffer(1)]
 }
 
 /// A block's sum, and a number that distinguishes blocks with the same sum and other bytes.

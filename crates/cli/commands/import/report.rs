@@ -93,79 +93,79 @@ fn note(count: u64, noun: &str, what: &str) -> Option<String> {
 fn notes(import: &FinishedImport) -> Vec<String> {
     let summary = &import.summary;
     let remarks = &summary.remarks;
-    let mut notes = Vec::new();
-    notes.extend(note(
-        summary.late,
-        "I/O",
-        "too far out of order: the log has the time of the I/O before; a larger --window may sort the trace",
-    ));
-    notes.extend(note(
-        remarks.unknown_appends,
-        "append",
-        "to a file whose size the trace does not show: the offset begins at 0",
-    ));
-    notes.extend(note(
-        remarks.unknown_offsets,
-        "I/O",
-        "at the position of a file that was opened before the trace began: the offset counts from 0, and O_APPEND is unknown",
-    ));
-    notes.extend(note(
-        remarks.abbreviated,
-        "I/O",
-        "of io_submit missing, because strace abbreviated the arguments: trace with -e abbrev=none",
-    ));
-    notes.extend(note(
-        remarks.shortened,
-        "vectored I/O",
-        "of io_submit too short, because strace abbreviated the arguments: trace with -e abbrev=none",
-    ));
-    if let Some((event, true)) = import.event {
+    let event = import.event.filter(|(_, is_guessed)| *is_guessed).map(|(event, _)| {
         let meaning = match event {
             'Q' => "queued",
             'D' => "issued",
             _ => "completed",
         };
-        notes.push(format!(
+        format!(
             "each event {event} ({meaning}) counts as an I/O, because the first lines have such events; --event chooses another"
-        ));
-    }
-    if let Some(unit) = remarks.assumed_unit {
-        notes.push(format!(
-            "times have no unit and are read as {unit}; a column name such as TIME(ms) sets the unit"
-        ));
-    }
-    if summary.is_cut {
-        notes.push(format!(
-            "the rest of the trace was not read: line {} is beyond --until or --limit",
-            summary.lines
-        ));
-    }
-    notes.extend(note(remarks.range_syncs, "call", "of sync_file_range: datasync in the log"));
-    notes.extend(note(
-        remarks.synchronous,
-        "write",
-        "through O_SYNC or O_DSYNC: sync=1 or sync=dsync does so in the replay",
-    ));
-    notes.extend(note(
-        remarks.untimed,
-        "line",
-        "without a time (strace -tt adds it): the I/O follows the one before without pause",
-    ));
-    if remarks.whole_seconds {
-        notes.push("times are whole seconds: I/Os of a second follow each other without pause".to_owned());
-    }
-    if summary.of(SelectedIo::Trim).0 > 0 {
-        notes.push("only block devices can be trimmed: replay_skip=trim leaves trims out".to_owned());
-    }
+        )
+    });
+    let unit = remarks.assumed_unit.map(|unit| {
+        format!("times have no unit and are read as {unit}; a column name such as TIME(ms) sets the unit")
+    });
+    let cut = summary.is_cut.then(|| {
+        format!("the rest of the trace was not read: line {} is beyond --until or --limit", summary.lines)
+    });
     let needs_files =
         summary.files.iter().any(|file| file.usage.must_exist_up_to > 0 && !job::is_device(&file.in_log));
-    if needs_files && import.job.is_none() {
-        notes.push(
-            "files that are read must exist before the replay: --job writes a job file that lays them out"
-                .to_owned(),
-        );
-    }
-    notes
+    let fixed = |applies: bool, note: &str| applies.then(|| note.to_owned());
+    let notes = [
+        note(
+            summary.late,
+            "I/O",
+            "too far out of order: the log has the time of the I/O before; a larger --window may sort the trace",
+        ),
+        note(
+            remarks.unknown_appends,
+            "append",
+            "to a file whose size the trace does not show: the offset begins at 0",
+        ),
+        note(
+            remarks.unknown_offsets,
+            "I/O",
+            "at the position of a file that was opened before the trace began: the offset counts from 0, and O_APPEND is unknown",
+        ),
+        note(
+            remarks.abbreviated,
+            "I/O",
+            "of io_submit missing, because strace abbreviated the arguments: trace with -e abbrev=none",
+        ),
+        note(
+            remarks.shortened,
+            "vectored I/O",
+            "of io_submit too short, because strace abbreviated the arguments: trace with -e abbrev=none",
+        ),
+        event,
+        unit,
+        cut,
+        note(remarks.range_syncs, "call", "of sync_file_range: datasync in the log"),
+        note(
+            remarks.synchronous,
+            "write",
+            "through O_SYNC or O_DSYNC: sync=1 or sync=dsync does so in the replay",
+        ),
+        note(
+            remarks.untimed,
+            "line",
+            "without a time (strace -tt adds it): the I/O follows the one before without pause",
+        ),
+        fixed(
+            remarks.whole_seconds,
+            "times are whole seconds: I/Os of a second follow each other without pause",
+        ),
+        fixed(
+            summary.of(SelectedIo::Trim).0 > 0,
+            "only block devices can be trimmed: replay_skip=trim leaves trims out",
+        ),
+        fixed(
+            needs_files && import.job.is_none(),
+            "files that are read must exist before the replay: --job writes a job file that lays them out",
+        ),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 /// The command line that replays the log.
