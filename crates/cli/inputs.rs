@@ -36,14 +36,9 @@ impl ProgramSettings {
         let jobs = plan.map(|plan| plan.jobs.as_slice()).unwrap_or_default();
         for (what, name) in outputs {
             let path = Path::new(name);
-            if is_any_of(path, sources.names()) {
-                return Err(Error::ReplacesInput {
-                    what,
-                    name: name.to_owned(),
-                    input: "a job file".to_owned(),
-                });
-            }
-            if let Some(input) = input_of_jobs(path, jobs).or_else(|| output_of_jobs(path, jobs)) {
+            let job_file = is_any_of(path, sources.names()).then(|| "a job file".to_owned());
+            let input = job_file.or_else(|| input_of_jobs(path, jobs)).or_else(|| output_of_jobs(path, jobs));
+            if let Some(input) = input {
                 return Err(Error::ReplacesInput { what, name: name.to_owned(), input });
             }
         }

@@ -1,5 +1,6 @@
 //! The values of the program's options: formats, times, words.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use ferrio_jobfile::{nearest, size_factor, time_factor};
@@ -172,11 +173,11 @@ pub fn label(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// The name of a label that comes twice.
-pub fn repeated_label(labels: &[(String, String)]) -> Option<&str> {
-    let is_repeated =
-        |&(at, (name, _)): &(usize, &(String, String))| labels[..at].iter().any(|(other, _)| other == name);
-    labels.iter().enumerate().find(is_repeated).map(|(_, (name, _))| name.as_str())
+/// The error for labels of which two have the same name.
+pub fn repeated_label(labels: &[(String, String)]) -> Option<String> {
+    let mut seen = HashSet::new();
+    let (name, _) = labels.iter().find(|(name, _)| !seen.insert(name))?;
+    Some(format!("--label={name}=... is given twice: a label has one value"))
 }
 
 /// Reads the length of intervals and where their lines go: `1s`, `500ms:FILE`, `1s:-`. File names may contain colons.

@@ -234,10 +234,10 @@ impl ProgramSettings {
             sections,
             warnings_fatal: given.has(ProgramOption::WarningsFatal),
             compat,
-            strict: given.value(ProgramOption::Strict).unwrap_or(match compat {
+            strict: match given.value(ProgramOption::Strict).unwrap_or(compat) {
                 Compat::Ferrio => Reading::Ferrio,
                 Compat::Fio => Reading::Fio,
-            }),
+            },
             aux_path: given.value::<String>(ProgramOption::AuxPath).map(PathBuf::from).unwrap_or_default(),
             profile: profile(&given)?,
             trigger,

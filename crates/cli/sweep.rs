@@ -222,14 +222,17 @@ fn items_of(items: &[Item], point: &SweepPoint) -> Vec<Item> {
         let named = |value: &str| value.split('=').next().unwrap_or(value).trim() == name;
         swept.filter(|(value, _)| named(value)).map(|(_, origin)| origin.index).next()
     };
-    let mut of_point: Vec<Item> = items
-        .iter()
-        .filter(|item| match (item, &point.jobs.file) {
-            (Item::File(name), Some(file)) => name == file,
-            _ => true,
-        })
-        .cloned()
-        .collect();
+    // A file that is given twice is two points with the same jobs.
+    let mut has_file = false;
+    let mut is_of_point = |item: &&Item| match item {
+        Item::File(name) => {
+            let is_new = !has_file && point.jobs.file.as_ref().is_none_or(|file| file == name);
+            has_file |= is_new;
+            is_new
+        }
+        _ => true,
+    };
+    let mut of_point: Vec<Item> = items.iter().filter(&mut is_of_point).cloned().collect();
     of_point.extend(point.settings.iter().map(|(name, value)| {
         let value = format!("{name}={value}");
         let text = format!("--{} {value}", ProgramOption::Sweep);
@@ -242,12 +245,6 @@ fn items_of(items: &[Item], point: &SweepPoint) -> Vec<Item> {
         let origin = ArgOrigin { index: 0, text: format!("--{option}={section}") };
         of_point.push(Item::Program { option, value: Some(section.clone()), origin });
     }
-    // A file that is given twice is two points with the same jobs.
-    let mut files = 0;
-    of_point.retain(|item| {
-        files += usize::from(matches!(item, Item::File(_)));
-        !matches!(item, Item::File(_)) || files == 1
-    });
     of_point
 }
 

@@ -14,30 +14,16 @@ use ferrio_jobfile::{JobSet, Sources};
 use crate::commands::commands;
 use crate::facts::Facts;
 use crate::model::{
-    BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
-    CheckedOrigin, CheckedReplay, CheckedZonedFile, EndTrigger, EndsOthers, EndsWhen, EndsWhich,
-    LayoutAction, Pauses, PreconditioningPass, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes,
-    ZonedModel,
+    BlockRanges, Certainty, CheckError, CheckTotals, CheckedFile, CheckedJob, CheckedLog, CheckedOrigin,
+    CheckedReplay, CheckedZonedFile, EndTrigger, EndsOthers, EndsWhen, EndsWhich, LayoutAction, Pauses,
+    PreconditioningPass, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{database, files, timeline, volume};
 
 /// An empty report.
 pub(crate) fn empty() -> Report {
-    Report {
-        version: VERSION,
-        program: format!("ferrio {}", env!("CARGO_PKG_VERSION")),
-        status: CheckStatus::Clean,
-        totals: CheckTotals::default(),
-        trigger: None,
-        phases: Vec::new(),
-        jobs: Vec::new(),
-        places: Vec::new(),
-        machine: None,
-        notes: Vec::new(),
-        risks: Vec::new(),
-        errors: Vec::new(),
-    }
+    Report { version: VERSION, program: format!("ferrio {}", env!("CARGO_PKG_VERSION")), ..Report::default() }
 }
 
 /// The report without notes and risks.
@@ -318,6 +304,7 @@ fn errors(set: &JobSet, sections: &[CheckedSection<'_>]) -> Vec<CheckError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CheckStatus;
     use crate::testing::report;
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::hash::Hash;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -170,13 +171,14 @@ impl Facts {
         if spec.engine == EngineKind::E4defrag {
             self.ask_to_write(&spec.engine_options.donor.path);
         }
-        let program = &spec.engine_options.program.path;
-        if spec.engine == EngineKind::Exec && !self.not_runnable.contains_key(program) {
-            self.not_runnable.extend(obstacle_to_running(program).map(|errno| (program.clone(), errno)));
+        if spec.engine == EngineKind::Exec {
+            remember(&mut self.not_runnable, &spec.engine_options.program.path, |path| {
+                obstacle_to_running(path)
+            });
         }
-        let object = PathBuf::from(&spec.external.path);
-        if spec.engine == EngineKind::External && !self.not_loadable.contains_key(&object) {
-            self.not_loadable.extend(obstacle_to_loading(&object).map(|why| (object, why)));
+        if spec.engine == EngineKind::External {
+            let object = PathBuf::from(&spec.external.path);
+            remember(&mut self.not_loadable, &object, |path| obstacle_to_loading(path));
         }
     }
 
@@ -190,8 +192,8 @@ impl Facts {
                 let block = generic.or(disk.map(|device| device.about.logical_block_bytes));
                 self.scsi_blocks.extend(block.map(|block| (path.clone(), block)));
             }
-            if spec.engine.passes_through() && !self.namespaces.contains_key(path) {
-                self.namespaces.extend(Namespace::at(path).ok().map(|namespace| (path.clone(), namespace)));
+            if spec.engine.passes_through() {
+                remember(&mut self.namespaces, path, |path| Namespace::at(path).ok());
             }
         }
     }
@@ -203,14 +205,13 @@ impl Facts {
         }
         let places: HashSet<usize> =
             spec.files.iter().filter_map(|file| self.files.get(&file.path)?.place).collect();
-        for place in
-            places.into_iter().filter(|place| !self.schedulers.contains_key(place)).collect::<Vec<_>>()
-        {
-            let device = self.places.get(place).and_then(|place| place.device.as_ref());
-            let disk = device.and_then(|device| Disk::of(device.about.number));
-            let lowest = disk.iter().flat_map(Disk::lowest);
-            let known = lowest.filter_map(|disk| Some((disk.name.clone(), disk.schedulers()?))).collect();
-            self.schedulers.insert(place, known);
+        for place in places {
+            remember(&mut self.schedulers, &place, |&place| {
+                let device = self.places.get(place).and_then(|place| place.device.as_ref());
+                let disk = device.and_then(|device| Disk::of(device.about.number));
+                let lowest = disk.iter().flat_map(Disk::lowest);
+                Some(lowest.filter_map(|disk| Some((disk.name.clone(), disk.schedulers()?))).collect())
+            });
         }
     }
 
@@ -237,6 +238,13 @@ impl Facts {
     /// The place of a file.
     pub(crate) fn place_of(&self, path: &Path) -> Option<&CheckedPlace> {
         self.places.get(self.files.get(path)?.place?)
+    }
+}
+
+/// Adds the answer about a key, unless it is known. `None` is not remembered.
+fn remember<K: Eq + Hash + Clone, V>(known: &mut HashMap<K, V>, key: &K, ask: impl FnOnce(&K) -> Option<V>) {
+    if !known.contains_key(key) {
+        known.extend(ask(key).map(|answer| (key.clone(), answer)));
     }
 }
 

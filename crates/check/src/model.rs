@@ -19,7 +19,7 @@ pub use storage::*;
 pub const VERSION: u32 = 1;
 
 /// The result of a check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// [`VERSION`].
     pub version: u32,

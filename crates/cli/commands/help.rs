@@ -26,52 +26,25 @@ use crate::usage::usage;
 /// Columns of running text.
 const WIDTH: usize = 80;
 
-/// A subject to read about.
-struct Topic {
-    name: &'static str,
-    /// One line in the list of topics.
-    about: &'static str,
-    text: fn(&[Subcommand]) -> String,
-}
+/// A subject to read about: its name, one line for the list of topics, and its text.
+type Topic = (&'static str, &'static str, fn(&[Subcommand]) -> String);
 
 const TOPICS: &[Topic] = &[
-    Topic {
-        name: "options",
-        about: "all options of jobs, one per line",
-        text: |_| cmdhelp(None, Compat::Ferrio).text,
-    },
-    Topic {
-        name: "engines",
-        about: "the engines, and substitutes for the missing engines of fio",
-        text: |_| engines(),
-    },
-    Topic { name: "commands", about: "what ferrio does besides running jobs", text: list_of_commands },
-    Topic { name: "formats", about: "the formats of the report", text: |_| formats() },
-    Topic { name: "terse", about: "the fields of terse lines", text: |_| terse() },
-    Topic {
-        name: "jobs",
-        about: "how job files are written: sections, sizes, times, variables",
-        text: |_| chapters_text(chapters::JOB_FILES),
-    },
-    Topic {
-        name: "examples",
-        about: "command lines and a job file to start from",
-        text: |_| chapter_text("EXAMPLES"),
-    },
-    Topic { name: "exit-status", about: "what the exit status means", text: |_| chapter_text("EXIT STATUS") },
-    Topic {
-        name: "profiles",
-        about: "the built-in jobs of --profile, and their options",
-        text: |_| profiles(),
-    },
-    Topic { name: "damage", about: "what a block that fails verification looks like", text: |_| damage() },
-    Topic { name: "missing", about: "the options and engines of fio that are missing", text: |_| missing() },
-    Topic { name: "sysbench", about: "how to run tests of sysbench", text: |_| sysbench::ABOUT.to_owned() },
-    Topic {
-        name: "workload",
-        about: "databases: transactions on files, without a database",
-        text: |_| databases::ABOUT.to_owned(),
-    },
+    ("options", "all options of jobs, one per line", |_| cmdhelp(None, Compat::Ferrio).text),
+    ("engines", "the engines, and substitutes for the missing engines of fio", |_| engines()),
+    ("commands", "what ferrio does besides running jobs", list_of_commands),
+    ("formats", "the formats of the report", |_| formats()),
+    ("terse", "the fields of terse lines", |_| terse()),
+    ("jobs", "how job files are written: sections, sizes, times, variables", |_| {
+        chapters::JOB_FILES.iter().map(text_of).collect()
+    }),
+    ("examples", "command lines and a job file to start from", |_| chapter_text("EXAMPLES")),
+    ("exit-status", "what the exit status means", |_| chapter_text("EXIT STATUS")),
+    ("profiles", "the built-in jobs of --profile, and their options", |_| profiles()),
+    ("damage", "what a block that fails verification looks like", |_| damage()),
+    ("missing", "the options and engines of fio that are missing", |_| missing()),
+    ("sysbench", "how to run tests of sysbench", |_| sysbench::ABOUT.to_owned()),
+    ("workload", "databases: transactions on files, without a database", |_| databases::ABOUT.to_owned()),
 ];
 
 /// Prints help on the topic that the arguments name, or the list of topics.
@@ -97,7 +70,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 
 /// All names that have help, for completions.
 pub fn names(commands: &[Subcommand]) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = TOPICS.iter().map(|topic| topic.name).collect();
+    let mut names: Vec<&'static str> = TOPICS.iter().map(|(name, ..)| *name).collect();
     names.extend(commands.iter().map(|command| command.name));
     names.extend(EngineKind::ALL.iter().map(|engine| engine.word()));
     names.extend(rows().iter().filter(|row| is_listed(row)).map(|row| row.name));
@@ -114,11 +87,8 @@ fn on(word: &str, commands: &[Subcommand]) -> String {
     let name = word.trim_start_matches('-');
     let name = name.split_once('=').map_or(name, |(name, _)| name);
     let mut parts: Vec<String> = Vec::new();
-    let topic = match databases::is_name(name) {
-        true => "workload",
-        false => name,
-    };
-    parts.extend(TOPICS.iter().filter(|known| known.name == topic).map(|topic| (topic.text)(commands)));
+    let topic = if databases::is_name(name) { "workload" } else { name };
+    parts.extend(TOPICS.iter().filter(|(known, ..)| *known == topic).map(|(.., text)| text(commands)));
     // A topic says more about a command of the same name.
     if parts.is_empty() {
         parts.extend(commands.iter().filter(|command| command.name == name).map(Subcommand::text));
@@ -151,7 +121,7 @@ fn on(word: &str, commands: &[Subcommand]) -> String {
 
 fn topics() -> String {
     let mut text = "Help on a topic, an option, an engine, a command or the code of a message:\n  ferrio help TOPIC\n\nTopics:\n".to_owned();
-    for Topic { name, about, .. } in TOPICS {
+    for (name, about, _) in TOPICS {
         let _ = writeln!(text, "  {name:<12} {about}");
     }
     text
@@ -297,8 +267,7 @@ fn missing() -> String {
 
 /// The chapter of the manual page with this heading.
 fn chapter_text(heading: &str) -> String {
-    let found: Vec<&Chapter> = chapters::BACK.iter().filter(|chapter| chapter.heading == heading).collect();
-    found.into_iter().map(text_of).collect()
+    chapters::BACK.iter().filter(|chapter| chapter.heading == heading).map(text_of).collect()
 }
 
 fn profiles() -> String {
@@ -311,10 +280,6 @@ fn profiles() -> String {
         }
     }
     text
-}
-
-fn chapters_text(chapters: &[Chapter]) -> String {
-    chapters.iter().map(text_of).collect()
 }
 
 fn text_of(chapter: &Chapter) -> String {

@@ -75,8 +75,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let word = arguments.get_one::<String>("output-format").map(String::as_str);
     let format = word.and_then(Format::of_word).unwrap_or(Format::Html);
     let labels: Vec<(String, String)> = arguments.get_many(LABEL).unwrap_or_default().cloned().collect();
-    if let Some(name) = repeated_label(&labels) {
-        let message = format!("--label={name}=... is given twice: a label has one value");
+    if let Some(message) = repeated_label(&labels) {
         return Err(refusal(message, None));
     }
     if format != Format::Rows && !labels.is_empty() {

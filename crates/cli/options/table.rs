@@ -173,7 +173,7 @@ program_options! {
         .parser(values::compat);
     Strict => own("strict", "PROGRAM", JOBS,
         "What to do with job option values that fio misreads: ferrio refuses them, fio reads them as fio does; the default is that of --as")
-        .parser(values::reading)
+        .parser(values::compat)
         .completion(Completion::Words(values::programs));
     ParseOnly => flag("parse-only", 'P', JOBS, "Check job files and options; run nothing").excluded_by(NO_SERIES);
     Showcmd => flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing").excluded_by(NO_SERIES);

@@ -7,7 +7,7 @@ use clap::builder::{
     NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser,
 };
 use ferrio_job::{Choice as _, Compat, EngineKind, debug_class};
-use ferrio_jobfile::{OptionScope, Reading, is_listed, rows};
+use ferrio_jobfile::{OptionScope, is_listed, rows};
 use ferrio_report::{Format, TerseVersion};
 use ferrio_thresholds::Threshold;
 
@@ -52,14 +52,6 @@ pub(super) fn terse_version() -> ValueParser {
 
 pub(super) fn compat() -> ValueParser {
     ValueParser::new(|word: &str| Compat::from_word(word).ok_or("choices are ferrio and fio"))
-}
-
-pub(super) fn reading() -> ValueParser {
-    ValueParser::new(|word: &str| match word {
-        "ferrio" => Ok(Reading::Ferrio),
-        "fio" => Ok(Reading::Fio),
-        _ => Err("choices are ferrio and fio"),
-    })
 }
 
 pub(super) fn idle_prof() -> ValueParser {

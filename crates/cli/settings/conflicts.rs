@@ -65,9 +65,7 @@ fn of_relations(row: &ProgramOptionRow, given: &GivenOptions) -> Option<Conflict
 }
 
 fn of_labels(settings: &ProgramSettings) -> Option<Conflict> {
-    let name = option_values::repeated_label(&settings.labels)?;
-    let message = format!("--label={name}=... is given twice: a label has one value");
-    Some(ProgramOption::Label.conflict(message))
+    option_values::repeated_label(&settings.labels).map(|message| ProgramOption::Label.conflict(message))
 }
 
 fn of_terse_header(settings: &ProgramSettings) -> Option<Conflict> {
