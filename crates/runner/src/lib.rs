@@ -49,6 +49,7 @@ mod output_watch;
 mod overlap;
 mod placement;
 mod pre_read;
+mod rate_samplers;
 mod rate_schedule;
 mod registry;
 mod schedule;

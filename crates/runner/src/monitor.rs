@@ -3,13 +3,14 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use ferrio_job::{LogKind, Plan};
-use ferrio_logs::{Backlog, LogBatch, LogSender, RateSample};
+use ferrio_job::Plan;
+use ferrio_logs::{Backlog, LogBatch, LogSender};
 use ferrio_results::{JobProgress, JobState, Progress, SteadyResult};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
-use crate::io_loop::windows::{KIB, samples_itself};
+use crate::io_loop::windows::samples_itself;
+use crate::rate_samplers::{Completed, RateSamplers};
 use crate::steadystate::SteadyWatch;
 
 /// Shortest time between two rounds: a tenth of the shortest interval of samples.
@@ -17,18 +18,16 @@ const SHORTEST: Duration = Duration::from_micros(100);
 /// Longest time between two rounds.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Samplers of all jobs.
 pub(crate) struct Monitor<'a> {
     clock: Clock,
     controls: &'a [JobControl],
-    jobs: Vec<JobSamplers>,
+    jobs: Vec<WatchedJob>,
     logs: Option<Backlog>,
     steady: Option<SteadyWatch>,
 }
 
-struct JobSamplers {
-    bw: Sampler,
-    iops: Sampler,
+struct WatchedJob {
+    samplers: RateSamplers,
     /// Ticks when the job began to be measured, as seen last.
     since: u64,
     /// The time for which an ended job did I/O.
@@ -37,10 +36,6 @@ struct JobSamplers {
     is_sampled: bool,
     /// Writes any log.
     logs: bool,
-    /// Writes averaged bandwidths.
-    logs_bw: bool,
-    /// Writes averaged I/O rates.
-    logs_iops: bool,
 }
 
 impl<'a> Monitor<'a> {
@@ -50,15 +45,12 @@ impl<'a> Monitor<'a> {
         clock: Clock,
         logs: Option<LogSender>,
     ) -> Self {
-        let watched = plan.jobs.iter().map(|job| JobSamplers {
-            bw: Sampler::new(job.spec.measure.bwavgtime_ms),
-            iops: Sampler::new(job.spec.measure.iopsavgtime_ms),
+        let watched = plan.jobs.iter().map(|job| WatchedJob {
+            samplers: RateSamplers::new(&job.spec),
             since: 0,
             ran: None,
             is_sampled: samples_itself(&job.spec, logs.is_some()),
             logs: job.spec.logs.any(),
-            logs_bw: job.spec.logs.averages(LogKind::Bandwidth),
-            logs_iops: job.spec.logs.averages(LogKind::Iops),
         });
         Monitor {
             clock,
@@ -87,13 +79,13 @@ impl<'a> Monitor<'a> {
             job.measured_since(since);
             if since == 0 {
                 // It may begin at any moment: its first sample must not come late.
-                wake = wake.min(job.bw.due_in(0)).min(job.iops.due_in(0));
+                wake = wake.min(job.samplers.due_in(0));
                 continue;
             }
             // Read beside the counters: the samples are over the true length of the interval.
             let ns = self.clock.between(since, self.clock.now());
-            job.observe(index, ns, control, self.logs.as_mut());
-            wake = wake.min(job.bw.due_in(ns)).min(job.iops.due_in(ns));
+            job.sample(index, ns, control, self.logs.as_mut(), Sampler::observe);
+            wake = wake.min(job.samplers.due_in(ns));
         }
         if let Some(steady) = &mut self.steady {
             wake = wake.min(steady.poll(now, &self.clock, self.controls));
@@ -124,8 +116,11 @@ impl<'a> Monitor<'a> {
         if job.since > 0 && !job.is_sampled {
             // An interval that ends with the job is complete even if main heard of the end first.
             let ns = stats.job_runtime_ms * 1_000_000;
-            job.observe(index, ns, control, self.logs.as_mut());
-            job.log_rest(index, ns, control, self.logs.as_mut());
+            job.sample(index, ns, control, self.logs.as_mut(), Sampler::observe);
+            // What it did after that belongs into the logs only.
+            job.sample(index, ns, control, self.logs.as_mut(), |sampler, ns, done, unit| {
+                sampler.rest(ns, done, unit)
+            });
         }
         if let Some(logs) = self.logs.as_mut().filter(|_| job.logs) {
             logs.send(LogBatch::Ended { job: index, time_ms: stats.job_runtime_ms });
@@ -163,14 +158,10 @@ impl<'a> Monitor<'a> {
     }
 }
 
-impl JobSamplers {
+impl WatchedJob {
     fn put_samples(&self, stats: &mut JobStats) {
-        if self.is_sampled {
-            return;
-        }
-        for (direction, stats) in stats.directions.iter_mut().enumerate() {
-            stats.bw = self.bw.stats[direction];
-            stats.iops = self.iops.stats[direction];
+        if !self.is_sampled {
+            self.samplers.put_samples(stats);
         }
     }
 
@@ -178,42 +169,24 @@ impl JobSamplers {
     fn measured_since(&mut self, ticks: u64) {
         if ticks != self.since {
             self.since = ticks;
-            self.bw.restart();
-            self.iops.restart();
+            self.samplers.restart();
         }
     }
 
-    /// Takes the samples that are due `ns` after measuring began.
-    fn observe(&mut self, index: usize, ns: u64, control: &JobControl, logs: Option<&mut Backlog>) {
-        let bandwidth = self.bw.observe(ns, control.live.bytes(), KIB);
-        let iops = self.iops.observe(ns, control.live.ios(), 1);
-        self.log(index, ns, [bandwidth, iops], logs);
-    }
-
-    /// Logs what a job did after its last sample. Its end, `ns` after measuring began, is the time of these rows.
-    fn log_rest(&self, index: usize, ns: u64, control: &JobControl, logs: Option<&mut Backlog>) {
-        let bandwidth = self.bw.rest(ns, control.live.bytes(), KIB);
-        let iops = self.iops.rest(ns, control.live.ios(), 1);
-        self.log(index, ns, [bandwidth, iops], logs);
-    }
-
-    fn log(&self, index: usize, ns: u64, rates: [Option<[u64; 3]>; 2], logs: Option<&mut Backlog>) {
-        let Some(logs) = logs else { return };
-        let time_ms = ns / 1_000_000;
-        let [bandwidth, iops] = rates;
-        if let Some(per_second) = bandwidth.filter(|_| self.logs_bw) {
-            logs.send(LogBatch::Rates {
-                job: index,
-                kind: LogKind::Bandwidth,
-                sample: RateSample { time_ms, per_second },
-            });
-        }
-        if let Some(per_second) = iops.filter(|_| self.logs_iops) {
-            logs.send(LogBatch::Rates {
-                job: index,
-                kind: LogKind::Iops,
-                sample: RateSample { time_ms, per_second },
-            });
+    /// Takes samples with `take`, `ns` after measuring began, and logs them at this time.
+    fn sample(
+        &mut self,
+        index: usize,
+        ns: u64,
+        control: &JobControl,
+        logs: Option<&mut Backlog>,
+        take: fn(&mut Sampler, u64, [u64; 3], u64) -> Option<[u64; 3]>,
+    ) {
+        let completed = Completed::published(&control.live);
+        let rates =
+            self.samplers.sample(completed, |sampler, done, unit| Some((ns, take(sampler, ns, done, unit)?)));
+        if let Some(logs) = logs {
+            self.samplers.log(index, rates, |batch| logs.send(batch));
         }
     }
 }
@@ -224,7 +197,8 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_logs::{LogReceiver, log_queue};
+    use ferrio_job::LogKind;
+    use ferrio_logs::{LogReceiver, RateSample, log_queue};
     use ferrio_plan::testing::{default_job, plan};
 
     use super::*;

@@ -3,7 +3,8 @@
 use ferrio_engine::Engine;
 
 use super::IoLoop;
-use super::windows::{Completed, NEVER, end_ticks};
+use super::windows::{NEVER, end_ticks};
+use crate::rate_samplers::Completed;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
