@@ -234,7 +234,7 @@ pub trait Engine {
     }
 
     /// Number of reads that the peer sent but that never arrived.
-    fn dropped(&self) -> u64 {
+    fn lost_reads(&self) -> u64 {
         0
     }
 
@@ -296,8 +296,8 @@ pub trait Engine {
         Ok(false)
     }
 
-    /// How long the job pauses after the last request; `None` if only its options decide. Called only in jobs that pause.
-    fn pause(&self) -> Option<Duration> {
+    /// The think time after the last request; `None` if only the options of the job decide. Called only in jobs with a think time.
+    fn think_time(&self) -> Option<Duration> {
         None
     }
 

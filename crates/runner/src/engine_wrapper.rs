@@ -9,15 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, Op, OpenFile, Request,
-    Submit,
-};
-use ferrio_job::{Diagnostic, JobSpec, Sprandom, TuningUse, debug_class};
-use ferrio_stats::ThreadUsage;
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
+use ferrio_job::{JobSpec, Sprandom, debug_class};
 use ferrio_workload::{OffsetDraws, PreconditioningOrder, Region, SEEDS, thread_seeds};
 use log::{Level, debug, log_enabled};
 
+use crate::engine_forwarding::forward_to_engine;
 use crate::overlap::{JobRanges, SharedRanges};
 
 /// The classes that report single I/Os.
@@ -161,13 +158,7 @@ impl<E: Engine> Engine for EngineWrapper<E> {
         self.engine.operate(path)
     }
 
-    fn connect(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
-        self.engine.connect(stopped)
-    }
-
-    fn dropped(&self) -> u64 {
-        self.engine.dropped()
-    }
+    forward_to_engine!(engine);
 
     fn submit(&mut self, request: &Request) -> Submit {
         debug!(target: debug_class::IO, job = self.job; "queue: {}", self.shown(request));
@@ -212,10 +203,6 @@ impl<E: Engine> Engine for EngineWrapper<E> {
         outcome
     }
 
-    fn is_full(&self) -> bool {
-        self.engine.is_full()
-    }
-
     fn flush(&mut self) -> io::Result<u32> {
         let taken = self.engine.flush();
         match &taken {
@@ -242,38 +229,6 @@ impl<E: Engine> Engine for EngineWrapper<E> {
         }
         self.completed(&done[before..]);
         reaped
-    }
-
-    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
-        self.engine.execution_times(unit)
-    }
-
-    fn failure_details(&self, unit: u32) -> Option<String> {
-        self.engine.failure_details(unit)
-    }
-
-    fn usage(&mut self) -> ThreadUsage {
-        self.engine.usage()
-    }
-
-    fn pause(&self) -> Option<Duration> {
-        self.engine.pause()
-    }
-
-    fn interrupter(&mut self) -> Option<Interrupter> {
-        self.engine.interrupter()
-    }
-
-    fn tuning_use(&self) -> TuningUse {
-        self.engine.tuning_use()
-    }
-
-    fn notes(&mut self) -> Vec<Diagnostic> {
-        self.engine.notes()
-    }
-
-    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
-        self.engine.notes_at_end()
     }
 }
 

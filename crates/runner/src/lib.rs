@@ -31,6 +31,7 @@ mod context;
 mod control;
 pub mod database;
 mod disk;
+mod engine_forwarding;
 mod engine_wrapper;
 mod events;
 mod failure;

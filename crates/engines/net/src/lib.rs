@@ -43,7 +43,7 @@ pub struct Net {
     /// Number of the next datagram.
     sequence: u64,
     /// Number of datagrams that were lost.
-    dropped: u64,
+    lost_reads: u64,
     /// True if the peer closed the connection without the close message.
     peer_vanished: bool,
 }
@@ -139,7 +139,7 @@ impl Net {
             && let Some(sequence) = wire::sequence(datagram)
         {
             // A late datagram was counted as lost before.
-            self.dropped += sequence.saturating_sub(self.sequence);
+            self.lost_reads += sequence.saturating_sub(self.sequence);
             self.sequence = self.sequence.max(sequence.saturating_add(1));
         }
         step
@@ -197,7 +197,7 @@ impl Engine for Net {
             moved: 0,
             returns: false,
             sequence: 0,
-            dropped: 0,
+            lost_reads: 0,
             peer_vanished: false,
         })
     }
@@ -251,8 +251,8 @@ impl Engine for Net {
         }
     }
 
-    fn dropped(&self) -> u64 {
-        self.dropped
+    fn lost_reads(&self) -> u64 {
+        self.lost_reads
     }
 
     fn notes(&mut self) -> Vec<Diagnostic> {

@@ -144,7 +144,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         Ok(())
     }
 
-    fn dropped(&self) -> u64 {
+    fn lost_reads(&self) -> u64 {
         0
     }
 
@@ -232,8 +232,8 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         sum
     }
 
-    fn pause(&self) -> Option<Duration> {
-        // Engines with their own pauses are not offloaded.
+    fn think_time(&self) -> Option<Duration> {
+        // Engines with their own think time are not offloaded.
         None
     }
 

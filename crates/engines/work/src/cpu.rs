@@ -40,7 +40,7 @@ impl CpuLoadGenerator {
     }
 
     /// The pause after which the last busy period has the requested share of the time.
-    pub(crate) fn pause(&self) -> Duration {
+    pub(crate) fn think_time(&self) -> Duration {
         self.load.pause(self.busy)
     }
 }
@@ -111,9 +111,9 @@ mod tests {
     fn the_pause_follows_the_length_of_the_sorting() {
         let load = CpuLoad { percent: 25, chunk: Duration::from_millis(50), mode: CpuMode::Qsort };
         let mut cpu = CpuLoadGenerator::new(load);
-        assert_eq!(cpu.pause(), Duration::from_millis(150));
+        assert_eq!(cpu.think_time(), Duration::from_millis(150));
         cpu.burn(&crate::UnlimitedJob);
-        assert_eq!(cpu.pause(), cpu.busy * 3);
+        assert_eq!(cpu.think_time(), cpu.busy * 3);
         assert_ne!(cpu.busy, load.chunk);
     }
 }

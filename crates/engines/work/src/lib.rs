@@ -120,9 +120,9 @@ impl Engine for Work<'_> {
         Submit::Done(request.len.cast_signed())
     }
 
-    fn pause(&self) -> Option<Duration> {
+    fn think_time(&self) -> Option<Duration> {
         match &self.kind {
-            WorkKind::CpuLoadGenerator(cpu) => Some(cpu.pause()),
+            WorkKind::CpuLoadGenerator(cpu) => Some(cpu.think_time()),
             WorkKind::Program(_) | WorkKind::LoadEvent(_) => None,
         }
     }

@@ -97,7 +97,7 @@ fn sorting_ends_with_its_job() {
     let seen = Seen::after(0);
     let mut engine = Work::new(&spec, seen.job(0));
     assert_eq!(work(&mut engine), Submit::Done(0));
-    assert!(engine.pause().is_some_and(|pause| pause < Duration::from_secs(5)));
+    assert!(engine.think_time().is_some_and(|pause| pause < Duration::from_secs(5)));
 }
 
 #[test]

@@ -72,7 +72,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.drain();
         let began = self.meter.clock.now();
         let spun = began.saturating_add(self.meter.clock.ticks(self.spec.think.spin));
-        let time = self.engine.pause().unwrap_or(self.spec.think.time);
+        let time = self.engine.think_time().unwrap_or(self.spec.think.time);
         let over = began.saturating_add(self.meter.clock.ticks(time));
         while self.failure.is_none() && !self.must_end() {
             let stop = self.meter.timing.next_milestone();

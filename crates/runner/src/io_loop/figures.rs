@@ -49,7 +49,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let mut snapshot = Box::<Snapshot>::default();
         let usage = self.usage().since(&self.meter.timing.usage_before);
         self.meter.figures(taken, &mut snapshot.result.stats);
-        snapshot.result.stats.directions[Direction::Read as usize].dropped = self.engine.dropped();
+        snapshot.result.stats.directions[Direction::Read as usize].dropped = self.engine.lost_reads();
         let (control, timing) = (self.context.control, &self.meter.timing);
         snapshot.since = timing.measuring_since;
         snapshot.taken = taken;

@@ -7,12 +7,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, OpenFile, Request, Submit,
-};
-use ferrio_job::{Diagnostic, JobSpec, TuningUse};
-use ferrio_stats::ThreadUsage;
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Request, Submit};
+use ferrio_job::JobSpec;
 
+use crate::engine_forwarding::forward_to_engine;
 use crate::registry;
 
 pub(crate) struct AnyEngine<'a>(Box<dyn Engine + 'a>);
@@ -42,20 +40,10 @@ impl Engine for AnyEngine<'_> {
         self.0.operate(path)
     }
 
-    fn connect(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
-        self.0.connect(stopped)
-    }
-
-    fn dropped(&self) -> u64 {
-        self.0.dropped()
-    }
+    forward_to_engine!(0);
 
     fn submit(&mut self, request: &Request) -> Submit {
         self.0.submit(request)
-    }
-
-    fn is_full(&self) -> bool {
-        self.0.is_full()
     }
 
     fn flush(&mut self) -> io::Result<u32> {
@@ -66,39 +54,7 @@ impl Engine for AnyEngine<'_> {
         self.0.reap(min, max, done)
     }
 
-    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
-        self.0.execution_times(unit)
-    }
-
-    fn usage(&mut self) -> ThreadUsage {
-        self.0.usage()
-    }
-
     fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
         self.0.reap_within(timeout, max, done)
-    }
-
-    fn pause(&self) -> Option<Duration> {
-        self.0.pause()
-    }
-
-    fn failure_details(&self, unit: u32) -> Option<String> {
-        self.0.failure_details(unit)
-    }
-
-    fn interrupter(&mut self) -> Option<Interrupter> {
-        self.0.interrupter()
-    }
-
-    fn tuning_use(&self) -> TuningUse {
-        self.0.tuning_use()
-    }
-
-    fn notes(&mut self) -> Vec<Diagnostic> {
-        self.0.notes()
-    }
-
-    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
-        self.0.notes_at_end()
     }
 }
