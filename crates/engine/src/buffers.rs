@@ -168,7 +168,7 @@ impl Buffers {
             "the buffers of the job are in this file, and its page at byte {offset} went missing during the run: it became \
              shorter, its file system is full, or its disk failed"
         );
-        Err(EngineError::new(format!("mmap({})", file.path().display()), Errno::EFAULT).hint(hint))
+        Err(EngineError::new(format!("mmap({})", file.path.display()), Errno::EFAULT).hint(hint))
     }
 
     /// Removes the file of the memory if it was created for this job. The memory stays.
@@ -177,7 +177,7 @@ impl Buffers {
     /// unlink(2)'s error, except ENOENT.
     pub fn remove_file(&self) -> Result<(), EngineError> {
         let Some(file) = self.memory.area.file() else { return Ok(()) };
-        let path = file.path().display();
+        let path = file.path.display();
         file.remove().map_err(|e| {
             let hint = "this file of `mem` was created for the job, and cannot be removed: remove it by hand";
             EngineError::new(format!("unlink({path})"), e).hint(hint)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use std::{env, fmt, io};
 
 use ferrio_machine::{
-    Process, has_terminal, is_stopped, open_to_read, pending_signals, process, retry_interrupted,
+    Process, SignalMask, has_terminal, is_stopped, open_to_read, process, retry_interrupted,
     running_with_descendants, terminal_input,
 };
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
@@ -63,8 +63,8 @@ impl ProgramGroup {
             return false;
         }
         let is_queued = || {
-            let pending = pending_signals();
-            GROUP_SIGNALS.into_iter().any(|signal| pending & (1 << (signal as u32 - 1)) != 0)
+            let pending = SignalMask::pending();
+            GROUP_SIGNALS.into_iter().any(|signal| pending.contains(signal))
         };
         let began = Instant::now();
         let mut limit = SIGNAL_TIMEOUT;

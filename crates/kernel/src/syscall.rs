@@ -49,7 +49,10 @@ unsafe fn raw(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 unsafe fn raw(number: libc::c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
     // SAFETY: guaranteed by the caller.
-    crate::sync_ops::outcome(i64::from(unsafe { libc::syscall(number, a, b, c, d, e, f) }))
+    match unsafe { libc::syscall(number, a, b, c, d, e, f) } {
+        -1 => -i64::from(nix::errno::Errno::last_raw()),
+        answer => i64::from(answer),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::devices::{DeviceNumber, device_number};
+use crate::devices::device_number;
 use crate::files::{entries, sys_figure};
 
 /// Bytes per unit of `size` of a block device.
@@ -23,7 +23,7 @@ impl ScsiGeneric {
     /// The device at a path; `None` for anything else.
     #[must_use]
     pub fn at(path: &Path) -> Option<Self> {
-        Self::described_in(&entry(Path::new("/sys/dev/char"), number(path)?))
+        Self::described_in(&directory(path)?)
     }
 
     fn described_in(here: &Path) -> Option<Self> {
@@ -40,24 +40,22 @@ impl ScsiGeneric {
 /// The bytes of a memory technology device (raw flash); `None` for anything else.
 #[must_use]
 pub fn flash_bytes(path: &Path) -> Option<u64> {
-    flash_described_in(&entry(Path::new("/sys/dev/char"), number(path)?))
+    flash_described_in(&directory(path)?)
 }
 
 fn flash_described_in(here: &Path) -> Option<u64> {
     if is_of(here, "mtd") { sys_figure(&here.join("size")) } else { None }
 }
 
-fn number(path: &Path) -> Option<DeviceNumber> {
+/// The directory that describes the character device at a path.
+pub(crate) fn directory(path: &Path) -> Option<PathBuf> {
     let found = fs::metadata(path).ok().filter(|found| found.file_type().is_char_device())?;
-    Some(device_number(found.rdev()))
+    let (major, minor) = device_number(found.rdev());
+    Some(PathBuf::from(format!("/sys/dev/char/{major}:{minor}")))
 }
 
-fn entry(devices: &Path, (major, minor): DeviceNumber) -> PathBuf {
-    devices.join(format!("{major}:{minor}"))
-}
-
-/// Whether a device belongs to this subsystem.
-fn is_of(here: &Path, subsystem: &str) -> bool {
+/// Whether the device that is described here belongs to this subsystem.
+pub(crate) fn is_of(here: &Path, subsystem: &str) -> bool {
     fs::canonicalize(here.join("subsystem")).is_ok_and(|path| path.ends_with(subsystem))
 }
 

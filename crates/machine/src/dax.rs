@@ -1,13 +1,11 @@
 //! Persistent memory: devices that programs map without a file system (device DAX), as described in `/sys/dev/char`, and files on file
 //! systems that are mounted with DAX.
 
-use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
-use crate::devices::{DeviceNumber, device_number};
+use crate::char_devices;
 use crate::disks::Disk;
 use crate::files::sys_figure;
 use crate::places::storage_device;
@@ -28,14 +26,11 @@ impl DaxDevice {
     /// The device at a path; `None` for anything else.
     #[must_use]
     pub fn at(path: &Path) -> Option<Self> {
-        let found = fs::metadata(path).ok().filter(|found| found.file_type().is_char_device())?;
-        Self::described_in(Path::new("/sys/dev/char"), device_number(found.rdev()))
+        Self::described_in(&char_devices::directory(path)?)
     }
 
-    fn described_in(devices: &Path, (major, minor): DeviceNumber) -> Option<Self> {
-        let here = devices.join(format!("{major}:{minor}"));
-        let subsystem = fs::canonicalize(here.join("subsystem")).ok()?;
-        if subsystem.file_name()? != "dax" {
+    fn described_in(here: &Path) -> Option<Self> {
+        if !char_devices::is_of(here, "dax") {
             return None;
         }
         let unit = sys_figure(&here.join("align")).filter(|&unit| unit.is_power_of_two());
@@ -58,6 +53,7 @@ pub fn is_without_dax(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -76,11 +72,11 @@ mod tests {
         device("252:1", "class/dax", &[("size", "2097152\n")]);
         device("252:2", "bus/dax", &[]);
         device("1:3", "class/mem", &[("size", "4096\n")]);
-        let found = |number| DaxDevice::described_in(sys.path(), number);
-        assert_eq!(found((252, 0)), Some(DaxDevice { size: 8 << 30, unit: 1 << 30 }));
-        assert_eq!(found((252, 1)), Some(DaxDevice { size: 2 << 20, unit: 2 << 20 }));
-        assert_eq!(found((252, 2)), None, "a device without a size");
-        assert_eq!((found((1, 3)), found((9, 9))), (None, None));
+        let found = |number: &str| DaxDevice::described_in(&sys.path().join(number));
+        assert_eq!(found("252:0"), Some(DaxDevice { size: 8 << 30, unit: 1 << 30 }));
+        assert_eq!(found("252:1"), Some(DaxDevice { size: 2 << 20, unit: 2 << 20 }));
+        assert_eq!(found("252:2"), None, "a device without a size");
+        assert_eq!((found("1:3"), found("9:9")), (None, None));
         assert_eq!(DaxDevice::at(Path::new("/dev/null")), None);
         assert_eq!(DaxDevice::at(Path::new("/no/such/device")), None);
     }

@@ -89,7 +89,8 @@ impl BlockDevice {
             rotational: queue("rotational") == Some(1),
             trims: queue("discard_max_bytes").is_some_and(|bytes| bytes > 0),
             read_only: sys_text(&here.join("ro")).as_deref() == Some("1"),
-            scheduler: sys_text(&disk.join("queue/scheduler")).map(|text| chosen(&text).to_owned()),
+            scheduler: sys_text(&disk.join("queue/scheduler"))
+                .map(|text| current_scheduler(&text).to_owned()),
             cached_file: cached_file(&disk),
             uncounted: uncounted(&disk),
         })
@@ -146,9 +147,9 @@ fn uncounted(disk: &Path) -> bool {
 }
 
 /// `mq-deadline` in `none [mq-deadline] kyber`; a text without brackets is the scheduler itself.
-fn chosen(schedulers: &str) -> &str {
+pub(crate) fn current_scheduler(schedulers: &str) -> &str {
     let bracketed = schedulers.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    bracketed.map_or(schedulers, |(chosen, _)| chosen)
+    bracketed.map_or(schedulers, |(current, _)| current)
 }
 
 #[cfg(test)]
@@ -157,8 +158,8 @@ mod tests {
 
     #[test]
     fn the_scheduler_in_brackets_is_the_current_one() {
-        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
-        assert_eq!((chosen("[none]"), chosen("none")), ("none", "none"));
+        assert_eq!(current_scheduler("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!((current_scheduler("[none]"), current_scheduler("none")), ("none", "none"));
     }
 
     #[test]

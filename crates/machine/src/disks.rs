@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::devices::{DeviceNumber, sys_directory, whole_disk};
+use crate::devices::{DeviceNumber, current_scheduler, sys_directory, whole_disk};
 use crate::files::{entries, sys_figure};
 use crate::interruptions::text_of_file;
 
@@ -50,10 +50,7 @@ impl Disk {
     /// The current I/O scheduler; `None` if the disk cannot have any.
     #[must_use]
     pub fn scheduler(&self) -> Option<String> {
-        let text = text_of_file(self.scheduler_file()).ok()?;
-        let in_use = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
-        // Without a choice there are no brackets.
-        Some(in_use.unwrap_or(text.trim()).to_owned())
+        Some(current_scheduler(&self.schedulers()?).to_owned())
     }
 
     /// The I/O schedulers of the disk as the kernel lists them, the current one in brackets; `None` if there is no such list.

@@ -77,9 +77,7 @@ pub use obstacles::{
     is_on_hugetlbfs, obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
 };
 pub use places::{Place, Places, storage_device};
-pub use process::{
-    ignored_signals, pending_signals, switches_of_blocked_main, switches_of_other_threads, thread_id,
-};
+pub use process::{SignalMask, switches_of_blocked_main, switches_of_other_threads, thread_id};
 pub use processes::{Process, is_stopped, process, running_with_descendants};
 pub use terminal::{has_terminal, terminal_columns, terminal_input};
 pub use throttling::{CpuThrottling, ThrottleMeter};

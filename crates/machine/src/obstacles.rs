@@ -19,34 +19,23 @@ const ELF: &[u8] = b"\x7fELF";
 /// The error number of opening a file for writing, creating it if it is missing. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_writing(path: &Path) -> Option<i32> {
-    let error = match fs::metadata(path) {
-        Ok(about) if about.is_dir() => Some(Errno::EISDIR),
-        Ok(_) => access(path, AccessFlags::W_OK),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => obstacle_to_making(path),
-        Err(error) => Some(errno(&error)),
+    let obstacle = match obstacle_to_opening(path, AccessFlags::W_OK, Errno::EISDIR) {
+        Some(Errno::ENOENT) => obstacle_to_making(path),
+        obstacle => obstacle,
     };
-    error.map(|error| error as i32)
+    obstacle.map(|error| error as i32)
 }
 
 /// The error number of opening an existing file for reading. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_reading(path: &Path) -> Option<i32> {
-    let error = match fs::metadata(path) {
-        Ok(about) if about.is_dir() => Some(Errno::EISDIR),
-        Ok(_) => access(path, AccessFlags::R_OK),
-        Err(error) => Some(errno(&error)),
-    };
-    error.map(|error| error as i32)
+    obstacle_to_opening(path, AccessFlags::R_OK, Errno::EISDIR).map(|error| error as i32)
 }
 
 /// The error number of running a program, by its path or, without a slash, by its name in `PATH`. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_running(program: &str) -> Option<i32> {
-    let obstacle = |path: &Path| match fs::metadata(path) {
-        Ok(about) if about.is_dir() => Some(Errno::EACCES),
-        Ok(_) => access(path, AccessFlags::X_OK),
-        Err(error) => Some(errno(&error)),
-    };
+    let obstacle = |path: &Path| obstacle_to_opening(path, AccessFlags::X_OK, Errno::EACCES);
     let found = match program.contains('/') {
         true => obstacle(Path::new(program)),
         false => {
@@ -83,6 +72,15 @@ pub fn obstacle_to_loading(path: &Path) -> Option<String> {
 pub fn is_on_hugetlbfs(path: &Path) -> bool {
     let there = if path.exists() { path } else { directory_of(path) };
     statfs(there).is_ok_and(|about| about.filesystem_type() == HUGETLBFS_MAGIC)
+}
+
+/// The reason why an existing file cannot be used in this way, which is `of_directory` for a directory.
+fn obstacle_to_opening(path: &Path, mode: AccessFlags, of_directory: Errno) -> Option<Errno> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => Some(of_directory),
+        Ok(_) => access(path, mode),
+        Err(error) => Some(errno(&error)),
+    }
 }
 
 /// The reason why a missing file cannot be created.

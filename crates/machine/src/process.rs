@@ -5,23 +5,42 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use nix::libc;
+use nix::sys::signal::Signal;
 use nix::unistd::gettid;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use crate::files::names_in;
 use crate::interruptions::text_of_file;
 
-/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP. Queried once.
-#[must_use]
-pub fn ignored_signals() -> u64 {
-    static IGNORED: OnceLock<u64> = OnceLock::new();
-    *IGNORED.get_or_init(|| signal_mask("SigIgn:"))
-}
+/// A set of signals as the kernel shows it: one bit each from the lowest.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalMask(u64);
 
-/// The signals that are pending for this process as a whole (`ShdPnd` of proc(5)), one bit each from the lowest.
-#[must_use]
-pub fn pending_signals() -> u64 {
-    signal_mask("ShdPnd:")
+impl SignalMask {
+    /// The signals that this process ignores because its parent said so: `nohup` ignores SIGHUP. Queried once.
+    #[must_use]
+    pub fn ignored() -> Self {
+        static IGNORED: OnceLock<SignalMask> = OnceLock::new();
+        *IGNORED.get_or_init(|| Self::queried("SigIgn:"))
+    }
+
+    /// The signals that are pending for this process as a whole (`ShdPnd` of proc(5)).
+    #[must_use]
+    pub fn pending() -> Self {
+        Self::queried("ShdPnd:")
+    }
+
+    /// Whether `signal` is in the set.
+    #[must_use]
+    pub fn contains(self, signal: Signal) -> bool {
+        self.0 & (1 << (signal as u32 - 1)) != 0
+    }
+
+    fn queried(name: &str) -> Self {
+        let status = text_of_file("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix(name));
+        SignalMask(mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default())
+    }
 }
 
 /// Kernel id of the calling thread.
@@ -99,12 +118,6 @@ fn call_of(thread: &OsStr) -> Option<(libc::c_long, u64)> {
 
 fn text_of_thread(thread: &OsStr, file: &str) -> Option<String> {
     text_of_file(Path::new("/proc/self/task").join(thread).join(file)).ok()
-}
-
-fn signal_mask(of: &str) -> u64 {
-    let status = text_of_file("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix(of));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -15,16 +15,12 @@ pub mod opcode {
     pub const READ: u8 = 0x02;
     /// Mark blocks invalid, without data.
     pub const WRITE_UNCORRECTABLE: u8 = 0x04;
-    /// Compare blocks with data.
-    pub const COMPARE: u8 = 0x05;
     /// Set blocks to zero, without data.
     pub const WRITE_ZEROES: u8 = 0x08;
     /// Dataset management: deallocate ranges.
     pub const DATASET_MANAGEMENT: u8 = 0x09;
     /// Check blocks inside the device, without data.
     pub const VERIFY: u8 = 0x0c;
-    /// Write at the write pointer of a zone.
-    pub const ZONE_APPEND: u8 = 0x7d;
 }
 
 /// Flags in word 12 of reads and writes.
@@ -42,8 +38,6 @@ pub struct RwFlags {
     pub check_app_tag: bool,
     /// The device checks reference tags (bit 26).
     pub check_reference_tag: bool,
-    /// Type of the directive whose value is in word 13 (bits 20 to 23).
-    pub directive_type: u8,
 }
 
 impl RwFlags {
@@ -54,7 +48,6 @@ impl RwFlags {
             | (self.check_app_tag as u32) << 27
             | (self.check_reference_tag as u32) << 26
             | (self.deallocate as u32) << 25
-            | (self.directive_type as u32 & 0xf) << 20
     }
 }
 
@@ -108,13 +101,6 @@ impl Command {
         command.words_10_15[1] = 1 << 2;
         command.data_length = ranges * size_of::<Range>() as u32;
         command
-    }
-
-    /// Sets the value of the directive, such as a placement handle.
-    #[must_use]
-    pub fn directive(mut self, value: u16) -> Self {
-        self.words_10_15[3] |= u32::from(value) << 16;
-        self
     }
 
     /// Sets the tags of the first block, which the device checks or starts counting from.
@@ -219,7 +205,6 @@ mod tests {
         assert_eq!(bits(|f| f.check_app_tag = true), 1 << 27);
         assert_eq!(bits(|f| f.check_reference_tag = true), 1 << 26);
         assert_eq!(bits(|f| f.deallocate = true), 1 << 25);
-        assert_eq!(bits(|f| f.directive_type = 2), 2 << 20);
     }
 
     #[test]
@@ -244,10 +229,9 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_directives_are_in_their_words() {
+    fn tags_are_in_their_words() {
         let command = Command::of_blocks(opcode::WRITE, 1, 0, 1, RwFlags::default());
         let tagged = words(&command.tags(0x1234_5678_9abc, 0x55aa, 0xff00));
         assert_eq!((tagged[3], tagged[14], tagged[15]), (0x1234, 0x5678_9abc, 0xff00_55aa));
-        assert_eq!(words(&command.directive(7))[13], 7 << 16);
     }
 }

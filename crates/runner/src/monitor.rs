@@ -84,7 +84,9 @@ impl<'a> Monitor<'a> {
             }
             // Read beside the counters: the samples are over the true length of the interval.
             let ns = self.clock.between(since, self.clock.now());
-            job.sample(index, ns, control, self.logs.as_mut(), Sampler::observe);
+            job.sample(index, ns, control, self.logs.as_mut(), |sampler, done, unit| {
+                sampler.observe(ns, done, unit)
+            });
             wake = wake.min(job.samplers.due_in(ns));
         }
         if let Some(steady) = &mut self.steady {
@@ -116,9 +118,11 @@ impl<'a> Monitor<'a> {
         if job.since > 0 && !job.is_sampled {
             // An interval that ends with the job is complete even if main heard of the end first.
             let ns = stats.job_runtime_ms * 1_000_000;
-            job.sample(index, ns, control, self.logs.as_mut(), Sampler::observe);
+            job.sample(index, ns, control, self.logs.as_mut(), |sampler, done, unit| {
+                sampler.observe(ns, done, unit)
+            });
             // What it did after that belongs into the logs only.
-            job.sample(index, ns, control, self.logs.as_mut(), |sampler, ns, done, unit| {
+            job.sample(index, ns, control, self.logs.as_mut(), |sampler, done, unit| {
                 sampler.rest(ns, done, unit)
             });
         }
@@ -180,11 +184,11 @@ impl WatchedJob {
         ns: u64,
         control: &JobControl,
         logs: Option<&mut Backlog>,
-        take: fn(&mut Sampler, u64, [u64; 3], u64) -> Option<[u64; 3]>,
+        take: impl Fn(&mut Sampler, [u64; 3], u64) -> Option<[u64; 3]>,
     ) {
         let completed = Completed::published(&control.live);
         let rates =
-            self.samplers.sample(completed, |sampler, done, unit| Some((ns, take(sampler, ns, done, unit)?)));
+            self.samplers.sample(completed, |sampler, done, unit| Some((ns, take(sampler, done, unit)?)));
         if let Some(logs) = logs {
             self.samplers.log(index, rates, |batch| logs.send(batch));
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::thread::{self, JoinHandle};
 
-use ferrio_machine::{pending_signals, switches_of_blocked_main, switches_of_other_threads};
+use ferrio_machine::{SignalMask, switches_of_blocked_main, switches_of_other_threads};
 
 use crate::blocked_threads::{BlockedThreads, CHECK_INTERVAL};
 use crate::signals::{ENDING, asks_for_end, spawn_without_signals};
@@ -68,7 +68,6 @@ impl Drop for OutputWatch {
 
 /// True if a signal is pending by which somebody asks for the end.
 fn has_pending() -> bool {
-    let pending = pending_signals();
-    let asks = ENDING.iter().filter(|&&signal| asks_for_end(signal as i32));
-    asks.into_iter().any(|&signal| pending & (1 << (signal as u32 - 1)) != 0)
+    let pending = SignalMask::pending();
+    ENDING.into_iter().any(|signal| asks_for_end(signal as i32) && pending.contains(signal))
 }

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use ferrio_job::{Diagnostic, reason};
 use ferrio_kernel::{keep_ended_children, wait_for_signal};
-use ferrio_machine::{InterruptionLimit, switches_of_blocked_main};
+use ferrio_machine::{InterruptionLimit, SignalMask, switches_of_blocked_main};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
@@ -47,9 +47,8 @@ const MAY_BE_IGNORED: [Signal; 3] = [Signal::SIGHUP, Signal::SIGQUIT, Signal::SI
 
 /// All signals that a run waits for.
 fn awaited() -> SigSet {
-    let ignored = ferrio_machine::ignored_signals();
-    let is_ignored =
-        |signal: &Signal| MAY_BE_IGNORED.contains(signal) && ignored & (1 << (*signal as u32 - 1)) != 0;
+    let ignored = SignalMask::ignored();
+    let is_ignored = |signal: &Signal| MAY_BE_IGNORED.contains(signal) && ignored.contains(*signal);
     let ending = ENDING.into_iter().filter(|signal| !is_ignored(signal));
     ending.chain([Signal::SIGUSR1]).collect()
 }

@@ -120,7 +120,7 @@ impl Area {
     pub(super) fn watch(&self, on_loss: impl Fn() + Send + Sync + 'static) -> Result<(), EngineError> {
         let Area::Mapping { mapping, file: Some(file) } = self else { return Ok(()) };
         let start = mapping.start.addr().get();
-        let watched = WatchedMemory::begin(start..start + mapping.length, file.page(), on_loss)
+        let watched = WatchedMemory::begin(start..start + mapping.length, file.page, on_loss)
             .map_err(|errno| EngineError::new("sigaction", errno))?;
         mapping.watched.get_or_init(|| watched);
         Ok(())

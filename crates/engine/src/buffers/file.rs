@@ -17,9 +17,9 @@ use crate::EngineError;
 #[derive(Debug)]
 pub(super) struct BackingFile {
     file: File,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Page size of the mapping in bytes.
-    page: usize,
+    pub(super) page: usize,
     /// True if `open` created the file and it has not been removed since.
     is_own: AtomicBool,
 }
@@ -42,14 +42,6 @@ impl BackingFile {
             page: super::PAGE_BYTES,
             is_own: AtomicBool::new(is_own),
         })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(super) fn page(&self) -> usize {
-        self.page
     }
 
     /// Removes the file if `open` created it. Mappings of it stay valid.

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use ferrio_job::Https;
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) is_tls: bool,
@@ -12,11 +10,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(https: Https, host: &str) -> Self {
-        Server::of(https != Https::Off, host)
-    }
-
-    fn of(is_tls: bool, host: &str) -> Self {
+    pub(crate) fn new(is_tls: bool, host: &str) -> Self {
         let usual_port = if is_tls { ":443" } else { ":80" };
         Server { is_tls, host: host.strip_suffix(usual_port).unwrap_or(host).to_owned() }
     }
@@ -51,7 +45,7 @@ impl Server {
         let absolute = |is_tls, rest: &str| {
             let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
             let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-            (!host.is_empty() && !host.contains('@')).then(|| (Server::of(is_tls, host), path))
+            (!host.is_empty() && !host.contains('@')).then(|| (Server::new(is_tls, host), path))
         };
         if let Some(rest) = location.strip_prefix("http://") {
             absolute(false, rest)
@@ -99,17 +93,17 @@ mod tests {
 
     #[test]
     fn the_usual_port_is_left_out() {
-        let url = |https, host| Server::new(https, host).url("/a");
-        assert_eq!(url(Https::Off, "h:80"), "http://h/a");
-        assert_eq!(url(Https::On, "h:80"), "https://h:80/a");
-        assert_eq!(url(Https::Insecure, "[::1]:443"), "https://[::1]/a");
-        assert_eq!(Server::new(Https::Off, "[::1]:9000").name(), "[::1]");
-        assert_eq!(Server::new(Https::Off, "[::1]").name(), "[::1]");
+        let url = |is_tls, host| Server::new(is_tls, host).url("/a");
+        assert_eq!(url(false, "h:80"), "http://h/a");
+        assert_eq!(url(true, "h:80"), "https://h:80/a");
+        assert_eq!(url(true, "[::1]:443"), "https://[::1]/a");
+        assert_eq!(Server::new(false, "[::1]:9000").name(), "[::1]");
+        assert_eq!(Server::new(false, "[::1]").name(), "[::1]");
     }
 
     #[test]
     fn a_redirect_leads_to_an_address_or_a_path() {
-        let server = Server::new(Https::On, "h:9");
+        let server = Server::new(true, "h:9");
         let to = |location| server.redirect_target("/a/b", location).map(|(server, path)| server.url(&path));
         assert_eq!(to("http://other/c?d=e#f").as_deref(), Some("http://other/c?d=e"));
         assert_eq!(to("//other").as_deref(), Some("https://other/"));
@@ -122,9 +116,9 @@ mod tests {
 
     #[test]
     fn secrets_go_to_the_same_host_and_never_from_tls_to_plain_text() {
-        let [plain, tls] = [Https::Off, Https::On].map(|https| Server::new(https, "h:9"));
-        assert!(plain.trusts(&tls) && tls.trusts(&Server::new(Https::On, "H")));
+        let [plain, tls] = [false, true].map(|is_tls| Server::new(is_tls, "h:9"));
+        assert!(plain.trusts(&tls) && tls.trusts(&Server::new(true, "H")));
         assert!(!tls.trusts(&plain));
-        assert!(!tls.trusts(&Server::new(Https::On, "h2:9")));
+        assert!(!tls.trusts(&Server::new(true, "h2:9")));
     }
 }

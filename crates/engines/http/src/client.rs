@@ -14,7 +14,8 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use crate::address::Server;
-use crate::credentials::{Credentials, HttpHeader, MessageOutline};
+use crate::credentials::Credentials;
+use crate::message::{HttpHeader, HttpMessage};
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,16 +32,6 @@ const MAX_EXPLANATION_BYTES: u64 = 4096;
 const MAX_EXPLANATION_CHARS: usize = 200;
 /// Bytes of a body that `http_verbose=2` prints.
 const MAX_PRINTED_BODY_BYTES: usize = 256;
-
-/// A request for an object.
-#[derive(Clone, Copy)]
-pub(crate) struct HttpMessage<'a> {
-    pub(crate) method: &'static str,
-    pub(crate) path: &'a str,
-    /// Offsets of the first and last byte.
-    pub(crate) range: Option<(u64, u64)>,
-    pub(crate) body: &'a [u8],
-}
 
 /// The connection to the server.
 pub(crate) struct HttpClient {
@@ -73,7 +64,7 @@ impl HttpClient {
             .build();
         Ok(HttpClient {
             agent: config.into(),
-            server: Server::new(options.https, &options.host),
+            server: Server::new(options.https != Https::Off, &options.host),
             credentials: Credentials::new(options),
             verbose: options.verbose,
             job,
@@ -178,18 +169,12 @@ impl HttpClient {
 
     /// Builds the HTTP request without the body.
     fn request(&mut self, server: &Server, message: &HttpMessage<'_>) -> Result<Request<()>, FailureText> {
-        let outline = MessageOutline {
-            method: message.method,
-            host: &server.host,
-            path: message.path,
-            body: message.body,
-        };
         let mut headers = vec![HttpHeader::plain("host", server.host.as_str())];
         if let Some((first, last)) = message.range {
             headers.push(HttpHeader::plain("range", format!("bytes={first}-{last}")));
         }
         if self.server.trusts(server) {
-            let own = self.credentials.headers(&outline);
+            let own = self.credentials.headers(message, &server.host);
             headers.extend(own.map_err(|reason| format!("{}: {reason}", self.name(message)))?);
         }
         if self.verbose > 0 {

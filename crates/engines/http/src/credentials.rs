@@ -1,46 +1,13 @@
 //! Authentication headers: a signature, a token, or an answer to the server's challenge.
 
-use std::fmt;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ferrio_job::{HttpMode, HttpOptions};
 use http_auth::{PasswordClient, PasswordParams};
 use md5::{Digest, Md5};
 
+use crate::message::{HttpHeader, HttpMessage};
 use crate::signature::{self, SignedRequest, Signer, hex};
-
-/// The parts of a message that its authentication headers depend on.
-pub(crate) struct MessageOutline<'a> {
-    pub(crate) method: &'static str,
-    pub(crate) host: &'a str,
-    pub(crate) path: &'a str,
-    pub(crate) body: &'a [u8],
-}
-
-#[derive(Clone)]
-pub(crate) struct HttpHeader {
-    pub(crate) name: &'static str,
-    pub(crate) value: String,
-    /// True if the value must not be printed.
-    pub(crate) is_secret: bool,
-}
-
-impl HttpHeader {
-    pub(crate) fn plain(name: &'static str, value: impl Into<String>) -> Self {
-        HttpHeader { name, value: value.into(), is_secret: false }
-    }
-
-    fn secret(name: &'static str, value: impl Into<String>) -> Self {
-        HttpHeader { name, value: value.into(), is_secret: true }
-    }
-}
-
-impl fmt::Display for HttpHeader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, if self.is_secret { "***" } else { &self.value })
-    }
-}
 
 /// Authenticates messages.
 pub(crate) struct Credentials {
@@ -94,11 +61,15 @@ impl Credentials {
         }
     }
 
-    /// The headers of a message.
+    /// The headers of a message to `host`.
     ///
     /// # Errors
     /// The server's challenge cannot be answered.
-    pub(crate) fn headers(&mut self, message: &MessageOutline<'_>) -> Result<Vec<HttpHeader>, String> {
+    pub(crate) fn headers(
+        &mut self,
+        message: &HttpMessage<'_>,
+        host: &str,
+    ) -> Result<Vec<HttpHeader>, String> {
         let mut headers = match &mut self.kind {
             CredentialKind::Webdav => Vec::new(),
             CredentialKind::Swift { token } => {
@@ -111,7 +82,7 @@ impl Credentials {
             CredentialKind::S3 { signer, fixed, encryption } => {
                 let needs_key = message.method != "DELETE";
                 let encryption = encryption.iter().filter(|_| needs_key);
-                sign(signer, message, fixed.iter().chain(encryption).cloned())
+                sign(signer, message, host, fixed.iter().chain(encryption).cloned())
             }
         };
         if let (Some(answers), Some((username, password))) = (&mut self.answers, &self.user) {
@@ -181,7 +152,8 @@ fn encryption(options: &HttpOptions) -> Vec<HttpHeader> {
 /// The headers of a signed message: `others`, and those of the signature.
 fn sign(
     signer: &mut Signer,
-    message: &MessageOutline<'_>,
+    message: &HttpMessage<'_>,
+    host: &str,
     others: impl Iterator<Item = HttpHeader>,
 ) -> Vec<HttpHeader> {
     let time = signature::now();
@@ -190,7 +162,7 @@ fn sign(
     headers.push(HttpHeader::plain("x-amz-content-sha256", body.as_str()));
     headers.push(HttpHeader::plain("x-amz-date", time.as_str()));
     let signed = headers.iter().map(|header| (header.name, header.value.as_str()));
-    let mut signed: Vec<(&str, &str)> = signed.chain([("host", message.host)]).collect();
+    let mut signed: Vec<(&str, &str)> = signed.chain([("host", host)]).collect();
     signed.sort_unstable();
     let request = SignedRequest { method: message.method, path: message.path, headers: &signed, body: &body };
     let authorization = signer.authorization(&time, &request);

@@ -3,11 +3,13 @@
 //! - `address`: the server, and the paths of objects.
 //! - `client`: messages and answers, redirects, descriptions of failures.
 //! - `credentials`: authentication headers.
+//! - `message`: messages and their headers.
 //! - `signature`: AWS Signature Version 4.
 
 mod address;
 mod client;
 mod credentials;
+mod message;
 mod signature;
 
 use std::io::Read;
@@ -24,7 +26,8 @@ use ferrio_engine::{
 };
 use ferrio_job::{Diagnostic, HttpObjectMode, HttpOptions, JobSpec};
 
-use client::{FailureText, HttpClient, HttpMessage};
+use client::{FailureText, HttpClient};
+use message::HttpMessage;
 use ureq::Body;
 use ureq::http::Response;
 
@@ -81,20 +84,21 @@ impl Http {
 
     fn write(&mut self, path: &str, data: &[u8]) -> Result<(), RequestError> {
         let message = HttpMessage { method: "PUT", path, range: None, body: data };
-        let response = self.client.exchange(&message)?;
-        match response.status().as_u16() {
-            200..=204 => done(response),
-            _ => Err(self.client.refusal(&message, response).into()),
-        }
+        self.change(&message, &[200, 201, 202, 203, 204])
     }
 
     fn trim(&mut self, path: &str) -> Result<(), RequestError> {
         let message = HttpMessage { method: "DELETE", path, range: None, body: &[] };
-        let response = self.client.exchange(&message)?;
-        match response.status().as_u16() {
-            200 | 202 | 204 | 404 => done(response),
-            _ => Err(self.client.refusal(&message, response).into()),
+        self.change(&message, &[200, 202, 204, 404])
+    }
+
+    /// Changes an object, which the server answers with one of the statuses `successes`.
+    fn change(&mut self, message: &HttpMessage<'_>, successes: &[u16]) -> Result<(), RequestError> {
+        let response = self.client.exchange(message)?;
+        if successes.contains(&response.status().as_u16()) {
+            return done(response);
         }
+        Err(self.client.refusal(message, response).into())
     }
 
     fn read(&mut self, path: &str, request: &Request, data: &mut [u8]) -> Result<(), RequestError> {

@@ -86,7 +86,7 @@ impl Receiver {
         let mut came = false;
         let mut interrupted = InterruptionLimit::default();
         loop {
-            let room = self.room(units);
+            let room = self.room();
             match self.receive_once(socket, units, waits) {
                 Ok(0) => {
                     return Err("the NBD server closed the connection".to_owned());
@@ -110,7 +110,7 @@ impl Receiver {
     }
 
     /// Number of bytes that one call can take.
-    fn room(&self, _units: &Units) -> usize {
+    fn room(&self) -> usize {
         READ_AHEAD_BYTES - self.end + self.data.map_or(0, |data| data.left as usize)
     }
 

@@ -13,7 +13,7 @@ pub mod sense;
 
 use std::os::fd::RawFd;
 
-use cdb::Capacity;
+use cdb::{Capacity, Cdb};
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
 use ferrio_job::{JobSpec, SgWriteMode};
 use passthrough::{CommandData, CommandError};
@@ -103,7 +103,7 @@ impl Sg {
     ///
     /// # Safety
     /// See [`passthrough::execute`].
-    unsafe fn execute(&mut self, device: &SgDevice, cdb: &cdb::Cdb, data: CommandData) -> Result<u32, i32> {
+    unsafe fn execute(&mut self, device: &SgDevice, cdb: &Cdb, data: CommandData) -> Result<u32, i32> {
         // SAFETY: by the contract of this function.
         unsafe { passthrough::execute(device.fd, cdb, data, self.polled) }.map_err(|failed| match failed {
             CommandError::Call(errno) => {
@@ -128,22 +128,21 @@ impl Sg {
     }
 }
 
+/// Sends a command that the device answers with `N` bytes.
+fn query<const N: usize>(fd: RawFd, command: &Cdb) -> Result<[u8; N], CommandError> {
+    let mut answer = [0; N];
+    let data = CommandData::In(answer.as_mut_ptr(), N as u32);
+    // SAFETY: the answer lives until the call returns.
+    unsafe { passthrough::execute(fd, command, data, false) }?;
+    Ok(answer)
+}
+
 /// Queries the size of a device and of its blocks.
 fn capacity(fd: RawFd) -> Result<Capacity, EngineError> {
-    let mut answer = [0; cdb::CAPACITY_10_LEN];
-    let data = CommandData::In(answer.as_mut_ptr(), answer.len() as u32);
-    // SAFETY: the answer lives until the call returns.
-    unsafe { passthrough::execute(fd, &cdb::read_capacity_10(), data, false) }.map_err(unsuccessful)?;
+    let answer = query(fd, &cdb::read_capacity_10()).map_err(unsuccessful)?;
     let capacity = match Capacity::from_10(&answer) {
         Some(capacity) => capacity,
-        None => {
-            let mut answer = [0; cdb::CAPACITY_16_LEN];
-            let data = CommandData::In(answer.as_mut_ptr(), answer.len() as u32);
-            // SAFETY: the answer lives until the call returns.
-            unsafe { passthrough::execute(fd, &cdb::read_capacity_16(), data, false) }
-                .map_err(unsuccessful)?;
-            Capacity::from_16(&answer)
-        }
+        None => Capacity::from_16(&query(fd, &cdb::read_capacity_16()).map_err(unsuccessful)?),
     };
     if capacity.block == 0 {
         return Err(unsuccessful(CommandError::ScsiCommand("the device has blocks of 0 bytes".to_owned())));
@@ -164,11 +163,7 @@ fn unsuccessful(failed: CommandError) -> EngineError {
 }
 
 fn open_stream(fd: RawFd) -> Result<u16, EngineError> {
-    let mut answer = [0; cdb::OPENED_STREAM_LEN];
-    let data = CommandData::In(answer.as_mut_ptr(), answer.len() as u32);
-    // SAFETY: the answer lives until the call returns.
-    let opened = unsafe { passthrough::execute(fd, &cdb::open_stream(), data, false) };
-    opened.map(|_| cdb::opened_stream(&answer)).map_err(|failed| {
+    query(fd, &cdb::open_stream()).map(|answer| cdb::opened_stream(&answer)).map_err(|failed| {
         let (errno, why) = match failed {
             CommandError::Call(errno) => (errno, String::new()),
             CommandError::ScsiCommand(why) => (libc::EIO, format!(": {why}")),

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use ferrio_engine::Completion;
 
@@ -55,31 +55,29 @@ impl CompletionQueue {
 
     /// Waits until at least `count` completions are available.
     pub(crate) async fn wait(&self, count: usize) {
-        self.wanted.set(count);
-        self.awaited.set(true);
-        poll_fn(|context| {
-            if self.len() >= count || self.broken.get() {
-                return Poll::Ready(());
-            }
-            self.waiter.set(Some(context.waker().clone()));
-            Poll::Pending
-        })
-        .await;
-        self.awaited.set(false);
+        self.wait_until(count, |_| self.len() >= count).await;
     }
 
     /// Waits for an operation and ignores its result.
     pub(crate) async fn wait_for<T>(&self, operation: impl Future<Output = T>) {
         let mut operation = pin!(operation);
         // No number of completions ends this wait.
-        self.wanted.set(usize::MAX);
+        self.wait_until(usize::MAX, |context| {
+            let is_done = operation.as_mut().poll(context).is_ready();
+            if is_done {
+                self.count_completion();
+            }
+            is_done
+        })
+        .await;
+    }
+
+    /// Waits until `is_over` says so, or waiting is given up. Polled again at `wanted` completions.
+    async fn wait_until(&self, wanted: usize, mut is_over: impl FnMut(&mut Context<'_>) -> bool) {
+        self.wanted.set(wanted);
         self.awaited.set(true);
         poll_fn(|context| {
-            if operation.as_mut().poll(context).is_ready() {
-                self.count_completion();
-                return Poll::Ready(());
-            }
-            if self.broken.get() {
+            if is_over(context) || self.broken.get() {
                 return Poll::Ready(());
             }
             self.waiter.set(Some(context.waker().clone()));
@@ -138,7 +136,7 @@ impl CompletionQueue {
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
-    use std::task::{Context, Wake};
+    use std::task::Wake;
 
     use super::*;
 
