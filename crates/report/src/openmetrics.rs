@@ -16,8 +16,8 @@ use crate::model::{
 };
 use database::{DATABASES, databases};
 use exposition::{
-    Family, Labels, MetricPoint, MetricValue, QuantileSummary, counter, each, gauge, histogram, latency,
-    latency_histogram, latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, summary, write,
+    Family, Labels, MetricPoint, MetricValue, QuantileSummary, each, families, latency, latency_histogram,
+    latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, write,
 };
 
 /// The exposition, including `# EOF`.
@@ -35,246 +35,183 @@ pub fn to_openmetrics(report: &RunReport) -> String {
 }
 
 /// Families about the run.
-const RUN: &[Family<RunReport>] = &[
-    gauge("ferrio_run_info", "Always 1; the program and the machine, as labels", about),
-    gauge("ferrio_run_label_info", "Always 1; a label of the run (--label)", |report| {
-        let point = |(label, value): &(String, String)| MetricPoint {
-            labels: vec![("label", label.clone()), ("value", value.clone())],
-            value: 1_u64.into(),
+const RUN: &[Family<RunReport>] = families! {
+    Gauge "ferrio_run_info", "Always 1; the program and the machine, as labels",
+        about;
+    Gauge "ferrio_run_label_info", "Always 1; a label of the run (--label)",
+        |report| {
+            let point = |(label, value): &(String, String)| MetricPoint {
+                labels: vec![("label", label.clone()), ("value", value.clone())],
+                value: 1_u64.into(),
+            };
+            report.labels().iter().map(point).collect()
         };
-        report.labels().iter().map(point).collect()
-    }),
-    gauge("ferrio_run_start_timestamp_seconds", "Unix time at which the first job started", |report| {
-        maybe(facts(report).map(|run| seconds_of_ms(run.started_ms)))
-    }),
-    gauge(
-        "ferrio_run_elapsed_seconds",
-        "Time from the start of the first job to the end of the run",
-        |report| maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms))),
-    ),
-    gauge("ferrio_run_jobs", "Jobs of the run by how they ended", |report| {
-        let ends = facts(report).map(|&RunFacts { jobs, failed_jobs, .. }| {
-            [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)]
-        });
-        each("end", ends.into_iter().flatten())
-    }),
-    gauge(
-        "ferrio_run_signal",
-        "Number of the signal that ended the run, 0 if it ended by itself",
-        |report| maybe(facts(report).map(|run| f64::from(run.signal.unwrap_or(0)))),
-    ),
-    gauge("ferrio_run_warnings", "Warnings about the figures, by code", |report| {
-        let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-        report.warnings().iter().for_each(|warning| *kinds.entry(&*warning.code).or_default() += 1);
-        each("code", kinds)
-    }),
-    gauge("ferrio_report_timestamp_seconds", "Unix time at which the report was made", |report| {
-        one(report.timestamp_ms as f64 / 1e3)
-    }),
-    gauge("ferrio_job_option_info", "Always 1; an option of the entry as written, as labels", options),
-];
+    Gauge "ferrio_run_start_timestamp_seconds", "Unix time at which the first job started",
+        |report| maybe(facts(report).map(|run| seconds_of_ms(run.started_ms)));
+    Gauge "ferrio_run_elapsed_seconds", "Time from the start of the first job to the end of the run",
+        |report| maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms)));
+    Gauge "ferrio_run_jobs", "Jobs of the run by how they ended",
+        |report| {
+            let ends = facts(report).map(|&RunFacts { jobs, failed_jobs, .. }| {
+                [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)]
+            });
+            each("end", ends.into_iter().flatten())
+        };
+    Gauge "ferrio_run_signal", "Number of the signal that ended the run, 0 if it ended by itself",
+        |report| maybe(facts(report).map(|run| f64::from(run.signal.unwrap_or(0))));
+    Gauge "ferrio_run_warnings", "Warnings about the figures, by code",
+        |report| {
+            let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+            report.warnings().iter().for_each(|warning| *kinds.entry(&*warning.code).or_default() += 1);
+            each("code", kinds)
+        };
+    Gauge "ferrio_report_timestamp_seconds", "Unix time at which the report was made",
+        |report| one(report.timestamp_ms as f64 / 1e3);
+    Gauge "ferrio_job_option_info", "Always 1; an option of the entry as written, as labels",
+        options;
+};
 
 /// Families about one entry.
-const ENTRIES: &[Family<JobReport>] = &[
-    gauge("ferrio_job_instances", "Number of jobs merged into the entry", |job| one(job.text.jobs as u64)),
-    gauge(
-        "ferrio_job_start_timestamp_seconds",
+const ENTRIES: &[Family<JobReport>] = families! {
+    Gauge "ferrio_job_instances", "Number of jobs merged into the entry",
+        |job| one(job.text.jobs as u64);
+    Gauge "ferrio_job_start_timestamp_seconds",
         "Time at which I/O began or the ramp ended, by the clock of job_start_clock_id",
-        |job| maybe((job.job_start > 0).then(|| seconds_of_ms(job.job_start))),
-    ),
-    gauge("ferrio_job_runtime_seconds", "Time from start to end, summed over the jobs of the entry", |job| {
-        one(seconds_of_ms(job.job_runtime))
-    }),
-    gauge("ferrio_job_error_code", "First errno of the entry, 0 without an error", |job| {
-        one(f64::from(job.error))
-    }),
-    counter(
-        "ferrio_job_tolerated_errors",
-        "Errors that did not end the job, with continue_on_error",
-        |job| maybe(job.tolerated.map(|tolerated| tolerated.total_err)),
-    ),
-    counter("ferrio_job_damaged_blocks", "Blocks that failed verification, by what they look like", |job| {
-        each("kind", job.text.damage.iter().map(|&(kind, count)| (kind.word(), count)))
-    }),
-    gauge("ferrio_job_cpu_ratio", "CPU time divided by run time", |job| {
-        each("mode", [("user", ratio(job.usr_cpu)), ("system", ratio(job.sys_cpu))])
-    }),
-    counter("ferrio_job_context_switches", "Context switches", |job| one(job.ctx)),
-    counter("ferrio_job_page_faults", "Page faults", |job| {
-        each("kind", [("major", job.majf), ("minor", job.minf)])
-    }),
-    gauge("ferrio_job_iodepth_ratio", "Share of I/Os by the queue depth at which they were issued", |job| {
-        shares("iodepth", &job.iodepth_level)
-    }),
-    gauge(
-        "ferrio_job_submit_ratio",
-        "Share of submit calls by the number of I/Os submitted, up to the label",
-        |job| shares("ios", &job.iodepth_submit),
-    ),
-    gauge(
-        "ferrio_job_complete_ratio",
-        "Share of reap calls by the number of I/Os returned, up to the label",
-        |job| shares("ios", &job.iodepth_complete),
-    ),
-    gauge(
-        "ferrio_job_latency_ratio",
+        |job| maybe((job.job_start > 0).then(|| seconds_of_ms(job.job_start)));
+    Gauge "ferrio_job_runtime_seconds", "Time from start to end, summed over the jobs of the entry",
+        |job| one(seconds_of_ms(job.job_runtime));
+    Gauge "ferrio_job_error_code", "First errno of the entry, 0 without an error",
+        |job| one(f64::from(job.error));
+    Counter "ferrio_job_tolerated_errors", "Errors that did not end the job, with continue_on_error",
+        |job| maybe(job.tolerated.map(|tolerated| tolerated.total_err));
+    Counter "ferrio_job_damaged_blocks", "Blocks that failed verification, by what they look like",
+        |job| each("kind", job.text.damage.iter().map(|&(kind, count)| (kind.word(), count)));
+    Gauge "ferrio_job_cpu_ratio", "CPU time divided by run time",
+        |job| each("mode", [("user", ratio(job.usr_cpu)), ("system", ratio(job.sys_cpu))]);
+    Counter "ferrio_job_context_switches", "Context switches",
+        |job| one(job.ctx);
+    Counter "ferrio_job_page_faults", "Page faults",
+        |job| each("kind", [("major", job.majf), ("minor", job.minf)]);
+    Gauge "ferrio_job_iodepth_ratio", "Share of I/Os by the queue depth at which they were issued",
+        |job| shares("iodepth", &job.iodepth_level);
+    Gauge "ferrio_job_submit_ratio", "Share of submit calls by the number of I/Os submitted, up to the label",
+        |job| shares("ios", &job.iodepth_submit);
+    Gauge "ferrio_job_complete_ratio", "Share of reap calls by the number of I/Os returned, up to the label",
+        |job| shares("ios", &job.iodepth_complete);
+    Gauge "ferrio_job_latency_ratio",
         "Share of I/Os whose completion latency in seconds is below the label and not below the one before it",
-        latency_shares,
-    ),
-    gauge("ferrio_job_latency_target_seconds", "The latency_target of the entry", |job| {
-        maybe(target(job).map(|target| seconds_of_ns(target.latency_target_ns)))
-    }),
-    gauge(
-        "ferrio_job_latency_target_ratio",
+        latency_shares;
+    Gauge "ferrio_job_latency_target_seconds", "The latency_target of the entry",
+        |job| maybe(target(job).map(|target| seconds_of_ns(target.latency_target_ns)));
+    Gauge "ferrio_job_latency_target_ratio",
         "The latency_percentile of the entry: share of I/Os that must meet the latency target",
-        |job| maybe(target(job).map(|target| ratio(target.latency_percentile))),
-    ),
-    gauge("ferrio_job_latency_target_iodepth", "Queue depth found for the latency target", |job| {
-        maybe(target(job).map(|target| u64::from(target.latency_depth)))
-    }),
-    gauge(
-        "ferrio_job_steady",
-        "1 if the steady state was attained, 0 if not; absent without steadystate",
-        |job| maybe(job.steadystate.as_ref().map(|steady| u64::from(steady.attained))),
-    ),
-    gauge("ferrio_job_steady_iops", "I/Os per second in the window of the steady state", |job| {
-        maybe(job.steadystate.as_ref().map(|steady| steady.data.iops_mean))
-    }),
-    gauge(
-        "ferrio_job_steady_bandwidth_bytes_per_second",
+        |job| maybe(target(job).map(|target| ratio(target.latency_percentile)));
+    Gauge "ferrio_job_latency_target_iodepth", "Queue depth found for the latency target",
+        |job| maybe(target(job).map(|target| u64::from(target.latency_depth)));
+    Gauge "ferrio_job_steady", "1 if the steady state was attained, 0 if not; absent without steadystate",
+        |job| maybe(job.steadystate.as_ref().map(|steady| u64::from(steady.attained)));
+    Gauge "ferrio_job_steady_iops", "I/Os per second in the window of the steady state",
+        |job| maybe(job.steadystate.as_ref().map(|steady| steady.data.iops_mean));
+    Gauge "ferrio_job_steady_bandwidth_bytes_per_second",
         "Bytes per second in the window of the steady state",
-        |job| maybe(job.steadystate.as_ref().map(|steady| steady.data.bw_mean)),
-    ),
-    counter("ferrio_syncs", "Calls to fsync, fdatasync and sync_file_range", |job| {
-        maybe(job.syncs().map(|syncs| syncs.total_ios))
-    }),
-    summary("ferrio_sync_lat_seconds", "Latency of sync calls", |job| {
-        job.syncs().map_or_else(Vec::new, |syncs| latency(&syncs.lat_ns))
-    }),
-    gauge("ferrio_sync_lat_stddev_seconds", "Standard deviation of the latency of sync calls", |job| {
-        job.syncs().map_or_else(Vec::new, |syncs| latency_stddev(&syncs.lat_ns))
-    }),
-];
+        |job| maybe(job.steadystate.as_ref().map(|steady| steady.data.bw_mean));
+    Counter "ferrio_syncs", "Calls to fsync, fdatasync and sync_file_range",
+        |job| maybe(job.syncs().map(|syncs| syncs.total_ios));
+    Summary "ferrio_sync_lat_seconds", "Latency of sync calls",
+        |job| job.syncs().map_or_else(Vec::new, |syncs| latency(&syncs.lat_ns));
+    Gauge "ferrio_sync_lat_stddev_seconds", "Standard deviation of the latency of sync calls",
+        |job| job.syncs().map_or_else(Vec::new, |syncs| latency_stddev(&syncs.lat_ns));
+};
 
 /// Families about one direction of an entry.
-const DIRECTIONS: &[Family<DirectionReport>] = &[
-    counter("ferrio_ios", "I/Os issued", |direction| one(direction.total_ios)),
-    counter("ferrio_short_ios", "I/Os that moved fewer bytes than requested", |direction| {
-        one(direction.short_ios)
-    }),
-    counter("ferrio_io_bytes", "Bytes moved", |direction| one(direction.io_bytes)),
-    gauge("ferrio_runtime_seconds", "Time in which I/Os of this direction were done", |direction| {
-        one(seconds_of_ms(direction.runtime))
-    }),
-    gauge("ferrio_iops", "I/Os per second over the run time", |direction| one(direction.iops)),
-    gauge(
-        "ferrio_bandwidth_bytes_per_second",
-        "Bytes per second over the run time, rounded down",
-        |direction| one(direction.bw_bytes),
-    ),
-    summary("ferrio_iops_samples", "I/Os per second, sampled at intervals of iopsavgtime", |direction| {
-        let &DirectionReport { iops_min, iops_max, iops_mean, iops_samples, .. } = direction;
-        samples(iops_min, iops_max, iops_mean, iops_samples, 1)
-    }),
-    gauge("ferrio_iops_samples_stddev", "Standard deviation of the I/O rate samples", |direction| {
-        maybe((direction.iops_samples > 0).then_some(direction.iops_stddev))
-    }),
-    summary(
-        "ferrio_bandwidth_samples_bytes_per_second",
+const DIRECTIONS: &[Family<DirectionReport>] = families! {
+    Counter "ferrio_ios", "I/Os issued",
+        |direction| one(direction.total_ios);
+    Counter "ferrio_short_ios", "I/Os that moved fewer bytes than requested",
+        |direction| one(direction.short_ios);
+    Counter "ferrio_io_bytes", "Bytes moved",
+        |direction| one(direction.io_bytes);
+    Gauge "ferrio_runtime_seconds", "Time in which I/Os of this direction were done",
+        |direction| one(seconds_of_ms(direction.runtime));
+    Gauge "ferrio_iops", "I/Os per second over the run time",
+        |direction| one(direction.iops);
+    Gauge "ferrio_bandwidth_bytes_per_second", "Bytes per second over the run time, rounded down",
+        |direction| one(direction.bw_bytes);
+    Summary "ferrio_iops_samples", "I/Os per second, sampled at intervals of iopsavgtime",
+        |direction| {
+            let &DirectionReport { iops_min, iops_max, iops_mean, iops_samples, .. } = direction;
+            samples(iops_min, iops_max, iops_mean, iops_samples, 1)
+        };
+    Gauge "ferrio_iops_samples_stddev", "Standard deviation of the I/O rate samples",
+        |direction| maybe((direction.iops_samples > 0).then_some(direction.iops_stddev));
+    Summary "ferrio_bandwidth_samples_bytes_per_second",
         "Bytes per second, sampled at intervals of bwavgtime",
         |direction| {
             let &DirectionReport { bw_min, bw_max, bw_mean, bw_samples, .. } = direction;
             samples(bw_min, bw_max, bw_mean, bw_samples, KIB_BYTES)
-        },
-    ),
-    gauge(
-        "ferrio_bandwidth_samples_stddev_bytes_per_second",
-        "Standard deviation of the bandwidth samples",
-        |direction| maybe((direction.bw_samples > 0).then_some(direction.bw_dev * KIB_BYTES as f64)),
-    ),
-    gauge(
-        "ferrio_bandwidth_group_ratio",
+        };
+    Gauge "ferrio_bandwidth_samples_stddev_bytes_per_second", "Standard deviation of the bandwidth samples",
+        |direction| maybe((direction.bw_samples > 0).then_some(direction.bw_dev * KIB_BYTES as f64));
+    Gauge "ferrio_bandwidth_group_ratio",
         "Mean of the bandwidth samples divided by the bandwidth of the group, at most 1",
-        |direction| maybe((direction.bw_samples > 0).then(|| ratio(direction.bw_agg))),
-    ),
-    summary("ferrio_slat_seconds", "Submission latency", |direction| latency(&direction.slat_ns)),
-    gauge("ferrio_slat_stddev_seconds", "Standard deviation of the submission latency", |direction| {
-        latency_stddev(&direction.slat_ns)
-    }),
-    summary("ferrio_clat_seconds", "Completion latency", |direction| latency(&direction.clat_ns)),
-    gauge("ferrio_clat_stddev_seconds", "Standard deviation of the completion latency", |direction| {
-        latency_stddev(&direction.clat_ns)
-    }),
-    histogram(
-        "ferrio_clat_histogram_seconds",
-        "Completion latency as a histogram; only in the live metrics",
-        |direction| latency_histogram(&direction.clat_ns),
-    ),
-    summary("ferrio_lat_seconds", "Total latency, from submission to completion", |direction| {
-        latency(&direction.lat_ns)
-    }),
-    gauge("ferrio_lat_stddev_seconds", "Standard deviation of the total latency", |direction| {
-        latency_stddev(&direction.lat_ns)
-    }),
-    summary(
-        "ferrio_response_seconds",
+        |direction| maybe((direction.bw_samples > 0).then(|| ratio(direction.bw_agg)));
+    Summary "ferrio_slat_seconds", "Submission latency",
+        |direction| latency(&direction.slat_ns);
+    Gauge "ferrio_slat_stddev_seconds", "Standard deviation of the submission latency",
+        |direction| latency_stddev(&direction.slat_ns);
+    Summary "ferrio_clat_seconds", "Completion latency",
+        |direction| latency(&direction.clat_ns);
+    Gauge "ferrio_clat_stddev_seconds", "Standard deviation of the completion latency",
+        |direction| latency_stddev(&direction.clat_ns);
+    Histogram "ferrio_clat_histogram_seconds", "Completion latency as a histogram; only in the live metrics",
+        |direction| latency_histogram(&direction.clat_ns);
+    Summary "ferrio_lat_seconds", "Total latency, from submission to completion",
+        |direction| latency(&direction.lat_ns);
+    Gauge "ferrio_lat_stddev_seconds", "Standard deviation of the total latency",
+        |direction| latency_stddev(&direction.lat_ns);
+    Summary "ferrio_response_seconds",
         "Response time of a job with a rate: from the moment an I/O was due to its completion",
-        |direction| direction.response_ns.as_ref().map_or_else(Vec::new, latency),
-    ),
-    gauge("ferrio_response_stddev_seconds", "Standard deviation of the response time", |direction| {
-        direction.response_ns.as_ref().map_or_else(Vec::new, latency_stddev)
-    }),
-];
+        |direction| direction.response_ns.as_ref().map_or_else(Vec::new, latency);
+    Gauge "ferrio_response_stddev_seconds", "Standard deviation of the response time",
+        |direction| direction.response_ns.as_ref().map_or_else(Vec::new, latency_stddev);
+};
 
 /// Families about one direction of a group.
-const GROUPS: &[Family<GroupDirection>] = &[
-    counter("ferrio_group_io_bytes", "Bytes moved by all entries of the group", |group| one(group.bytes)),
-    gauge(
-        "ferrio_group_bandwidth_bytes_per_second",
+const GROUPS: &[Family<GroupDirection>] = families! {
+    Counter "ferrio_group_io_bytes", "Bytes moved by all entries of the group",
+        |group| one(group.bytes);
+    Gauge "ferrio_group_bandwidth_bytes_per_second",
         "Bytes moved by the group divided by its longest run time",
-        |group| one(group.bw),
-    ),
-    gauge("ferrio_group_runtime_seconds", "Longest run time of an entry of the group", |group| {
-        one(seconds_of_ms(group.runtime_max))
-    }),
-];
+        |group| one(group.bw);
+    Gauge "ferrio_group_runtime_seconds", "Longest run time of an entry of the group",
+        |group| one(seconds_of_ms(group.runtime_max));
+};
 
 /// Sector size of the kernel's counters, in bytes, whatever the disk's own.
 const SECTOR_BYTES: u64 = 512;
 
 /// Families about one disk.
-const DISKS: &[Family<DiskReport>] = &[
-    counter("ferrio_disk_ios", "I/Os that the disk completed during the run, for all programs", |disk| {
-        both(disk.read_ios, disk.write_ios)
-    }),
-    counter(
-        "ferrio_disk_io_bytes",
-        "Bytes that the disk transferred during the run, for all programs",
-        |disk| {
-            both(
-                disk.read_sectors.saturating_mul(SECTOR_BYTES),
-                disk.write_sectors.saturating_mul(SECTOR_BYTES),
-            )
-        },
-    ),
-    counter("ferrio_disk_merges", "I/Os that were merged with another one in the queue", |disk| {
-        both(disk.read_merges, disk.write_merges)
-    }),
-    counter("ferrio_disk_io_seconds", "Sum of the times of all I/Os of the disk", |disk| {
-        each(
+const DISKS: &[Family<DiskReport>] = families! {
+    Counter "ferrio_disk_ios", "I/Os that the disk completed during the run, for all programs",
+        |disk| both(disk.read_ios, disk.write_ios);
+    Counter "ferrio_disk_io_bytes", "Bytes that the disk transferred during the run, for all programs",
+        |disk| both(
+            disk.read_sectors.saturating_mul(SECTOR_BYTES),
+            disk.write_sectors.saturating_mul(SECTOR_BYTES),
+        );
+    Counter "ferrio_disk_merges", "I/Os that were merged with another one in the queue",
+        |disk| both(disk.read_merges, disk.write_merges);
+    Counter "ferrio_disk_io_seconds", "Sum of the times of all I/Os of the disk",
+        |disk| each(
             "direction",
             [("read", seconds_of_ms(disk.read_ticks)), ("write", seconds_of_ms(disk.write_ticks))],
-        )
-    }),
-    counter(
-        "ferrio_disk_queue_seconds",
+        );
+    Counter "ferrio_disk_queue_seconds",
         "Sum of the times of all I/Os of the disk, including those still waiting",
-        |disk| one(seconds_of_ms(disk.in_queue)),
-    ),
-    gauge("ferrio_disk_utilization_ratio", "Share of the run in which the disk was busy", |disk| {
-        one(ratio(disk.util))
-    }),
-];
+        |disk| one(seconds_of_ms(disk.in_queue));
+    Gauge "ferrio_disk_utilization_ratio", "Share of the run in which the disk was busy",
+        |disk| one(ratio(disk.util));
+};
 
 /// The entries of the report.
 fn entries(report: &RunReport) -> Vec<(Labels, &JobReport)> {

@@ -356,6 +356,4 @@ fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {
 }
 
 #[cfg(test)]
-mod captured;
-#[cfg(test)]
 pub(crate) mod tests;

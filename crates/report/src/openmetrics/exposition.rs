@@ -16,20 +16,17 @@ pub(super) struct Family<T> {
     pub(super) kind: MetricType,
     /// One line that needs no escapes.
     pub(super) help: &'static str,
-    /// Returns no points for a thing that was not measured.
-    points: MetricPoints<T>,
+    /// The points of a thing; none if it was not measured.
+    pub(super) points: fn(&T) -> Vec<MetricPoint>,
 }
-
-/// Returns the metrics of a family for one thing.
-type MetricPoints<T> = fn(&T) -> Vec<MetricPoint>;
 
 /// The type of a family, limited to those that every reader of Prometheus' formats knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetricType {
     Counter,
     Gauge,
-    QuantileSummary,
-    BucketHistogram,
+    Summary,
+    Histogram,
 }
 
 /// Names and values of labels.
@@ -77,29 +74,18 @@ impl From<f64> for MetricValue {
     }
 }
 
-/// A family whose values grow from 0 during a run.
-pub(super) const fn counter<T>(name: &'static str, help: &'static str, points: MetricPoints<T>) -> Family<T> {
-    Family { name, kind: MetricType::Counter, help, points }
+/// A table of families. A row has the type, the name and the help, and the function that returns the points of a thing.
+macro_rules! families {
+    ($($kind:ident $name:literal, $help:literal, $points:expr;)+) => {
+        &[$($crate::openmetrics::exposition::Family {
+            name: $name,
+            kind: $crate::openmetrics::exposition::MetricType::$kind,
+            help: $help,
+            points: $points,
+        }),+]
+    };
 }
-
-/// A family of single values.
-pub(super) const fn gauge<T>(name: &'static str, help: &'static str, points: MetricPoints<T>) -> Family<T> {
-    Family { name, kind: MetricType::Gauge, help, points }
-}
-
-/// A family of distributions.
-pub(super) const fn summary<T>(name: &'static str, help: &'static str, points: MetricPoints<T>) -> Family<T> {
-    Family { name, kind: MetricType::QuantileSummary, help, points }
-}
-
-/// A family of distributions that grow during a run and can be added up.
-pub(super) const fn histogram<T>(
-    name: &'static str,
-    help: &'static str,
-    points: MetricPoints<T>,
-) -> Family<T> {
-    Family { name, kind: MetricType::BucketHistogram, help, points }
-}
+pub(super) use families;
 
 /// A value without additional labels.
 pub(super) fn one(value: impl Into<MetricValue>) -> Vec<MetricPoint> {
@@ -214,8 +200,8 @@ impl<T> Family<T> {
         let kind = match kind {
             MetricType::Counter => "counter",
             MetricType::Gauge => "gauge",
-            MetricType::QuantileSummary => "summary",
-            MetricType::BucketHistogram => "histogram",
+            MetricType::Summary => "summary",
+            MetricType::Histogram => "histogram",
         };
         // Writing to memory cannot fail, here and below.
         let _ = writeln!(out, "# TYPE {name} {kind}");

@@ -90,8 +90,8 @@ fn the_document_lists_every_family_with_its_type_and_unit() {
             let (suffix, kind) = match kind {
                 MetricType::Counter => ("_total", "counter"),
                 MetricType::Gauge => ("", "gauge"),
-                MetricType::QuantileSummary => ("", "summary"),
-                MetricType::BucketHistogram => ("", "histogram"),
+                MetricType::Summary => ("", "summary"),
+                MetricType::Histogram => ("", "histogram"),
             };
             format!("`{name}{suffix}` {kind} {unit}").trim_end().to_owned()
         })

@@ -1,3 +1,5 @@
+mod captured;
+
 use super::*;
 use crate::{Format, Formats, ReportOptions, TerseVersion};
 use ferrio_job::{Compat, CompatRules, Plan, ReadWrite, SteadyFigure, SteadyState};
