@@ -29,4 +29,4 @@ pub use junit::junit;
 pub use read::{MeasuredRun, Side, read_run, read_side};
 pub use statistics::{MAX_CONFIDENCE, confidence_margin};
 pub use summary::{FigureSummary, JobSummary, summarize};
-pub use table::{json, markdown, text};
+pub use table::{aligned, json, markdown, text};

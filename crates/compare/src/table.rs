@@ -34,7 +34,7 @@ pub fn text(comparison: &Comparison) -> String {
         line(&mut out, &format!("\n{} ({})", in_one_line(&job.jobname), job.direction));
         let rows: Vec<Vec<String>> =
             std::iter::once(header(comparison)).chain(job.figures.iter().map(cells)).collect();
-        aligned(&mut out, &rows);
+        out += &aligned(&rows, |column| column == 0);
     }
     endings(comparison).iter().for_each(|ending| line(&mut out, &format!("\n{ending}")));
     out
@@ -128,20 +128,17 @@ fn change_cells(change: &Change) -> [String; 3] {
     [format!("{:+.1} %", change.percent), interval, verdict.to_owned()]
 }
 
-/// Columns as wide as their longest cell; all but the first are right-aligned.
-fn aligned(out: &mut String, rows: &[Vec<String>]) {
+/// Rows whose columns are as wide as their longest cell. Cells are right-aligned but in the columns for which `is_left` holds.
+pub fn aligned(rows: &[Vec<String>], is_left: impl Fn(usize) -> bool) -> String {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    for row in rows {
-        let mut text = String::from(" ");
-        for (column, cell) in row.iter().enumerate() {
-            let width = width(column);
-            let _ =
-                if column == 0 { write!(text, " {cell:<width$}") } else { write!(text, "  {cell:>width$}") };
-        }
-        line(out, text.trim_end());
-    }
+    let padded = |(column, cell): (usize, &String)| match (is_left(column), width(column)) {
+        (true, width) => format!("  {cell:<width$}"),
+        (false, width) => format!("  {cell:>width$}"),
+    };
+    let line = |row: &Vec<String>| row.iter().enumerate().map(padded).collect::<String>();
+    rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
 }
 
 /// The remarks after the tables.

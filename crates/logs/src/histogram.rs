@@ -16,12 +16,12 @@ use crate::row_reader::{MAX_TIME_MS, number};
 /// Counts of one direction of a histogram log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Empty until the first I/O.
-    buckets: Vec<u64>,
+    /// The counts since the last row; empty until the first I/O.
+    pub(crate) buckets: Vec<u64>,
     /// Time of the last row, or of the first I/O after the first ms; 0 before.
     last_ms: u64,
     /// Bytes of the last I/O since the last row, if there was one.
-    rest_len: Option<u64>,
+    pub(crate) rest_len: Option<u64>,
 }
 
 /// How the histograms of a job are made.
@@ -49,7 +49,7 @@ impl HistogramForm {
 
 impl Histogram {
     /// Counts an I/O. The first one at least an interval after the last row of its direction is the last one in the next row: true then, and
-    /// [`Histogram::counts`] has the row, which [`Histogram::clear`] ends.
+    /// `buckets` has the row, which [`Histogram::clear`] ends.
     #[inline]
     pub fn add(&mut self, sample: &IoSample, form: HistogramForm) -> bool {
         self.add_all(&[sample.clat_ns], form);
@@ -82,23 +82,6 @@ impl Histogram {
     /// Earliest completion, ms, that can end a row.
     pub(crate) fn next_ms(&self, form: HistogramForm) -> u64 {
         if self.last_ms == 0 { 0 } else { self.last_ms.saturating_add(form.every_ms) }
-    }
-
-    /// The counts since the last row.
-    #[must_use]
-    pub fn counts(&self) -> &[u64] {
-        &self.buckets
-    }
-
-    /// Bytes of the last I/O since the last row, if there was one.
-    #[must_use]
-    pub fn rest_len(&self) -> Option<u64> {
-        self.rest_len
-    }
-
-    /// Notes the bytes of the last I/O, 0 if it has ended a row.
-    pub(crate) fn set_rest_len(&mut self, len: u64) {
-        self.rest_len = (len > 0).then_some(len);
     }
 
     /// A row was made.
@@ -140,7 +123,7 @@ impl HistogramLog {
             let histogram = &mut self.directions[usize::from(sample.direction)];
             if histogram.add(sample, self.form) {
                 let time_ms = (sample.time_ns / 1_000_000).saturating_add(epoch_ms);
-                push_row(&mut self.text, time_ms, sample.direction, sample.len, histogram.counts());
+                push_row(&mut self.text, time_ms, sample.direction, sample.len, &histogram.buckets);
                 histogram.clear();
             }
         }
@@ -158,13 +141,13 @@ impl HistogramLog {
     pub(crate) fn end(&mut self, time_ms: u64, epoch_ms: u64) {
         self.text.clear();
         for (direction, histogram) in (0..).zip(&mut self.directions) {
-            if let Some(len) = histogram.rest_len().filter(|_| self.form.counts && self.writes_rest) {
+            if let Some(len) = histogram.rest_len.filter(|_| self.form.counts && self.writes_rest) {
                 push_row(
                     &mut self.text,
                     time_ms.saturating_add(epoch_ms),
                     direction,
                     len,
-                    histogram.counts(),
+                    &histogram.buckets,
                 );
             }
             histogram.clear();

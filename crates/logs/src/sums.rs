@@ -118,7 +118,7 @@ impl LogSums {
             let histogram = &mut histograms[direction];
             next.ends_histogram = histogram.end(completed_ms, *form);
             if next.ends_histogram {
-                let (direction, counts) = (direction as u8, histogram.counts().into());
+                let (direction, counts) = (direction as u8, histogram.buckets.as_slice().into());
                 send(LogBatch::Histogram { job, direction, time_ms: completed_ms, len: end.len, counts });
                 histogram.clear();
             }
@@ -131,7 +131,7 @@ impl LogSums {
     pub fn end_with(&mut self, direction: usize, completed_ns: u64, len: u64) {
         self.last_ns = self.last_ns.max(completed_ns);
         if let Some((_, histograms)) = &mut self.histograms {
-            histograms[direction].set_rest_len(len);
+            histograms[direction].rest_len = (len > 0).then_some(len);
         }
     }
 

@@ -114,6 +114,7 @@ mod tests {
         assert_eq!(asked("\u{16}\u{3}\u{1} hello\r\n\r\n"), Some(MetricsRequest::Malformed));
         assert_eq!(asked("GET /metrics HTTP/1.1\r\n"), None, "it ends too early");
         let endless = format!("GET /metrics HTTP/1.1\r\nX: {}", "a".repeat(2 * MAX_BYTES));
-        assert_eq!(asked(&endless), Some(MetricsRequest::Malformed));
+        // In larger pieces: each byte would parse all bytes again, for longer than a client may take.
+        assert_eq!(read(&mut endless.as_bytes()).ok(), Some(MetricsRequest::Malformed));
     }
 }

@@ -136,21 +136,16 @@ impl SharedState {
     fn answer(&self, mut client: TcpStream) -> io::Result<()> {
         client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
         client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
-        let plain = "text/plain; charset=utf-8";
+        let plain =
+            |status, text: &str, head_only| (status, "text/plain; charset=utf-8", text.into(), head_only);
         let (status, kind, body, head_only): (_, _, Arc<str>, _) = match request::read(&mut client)? {
             MetricsRequest::Metrics { head_only } => ("200 OK", OPEN_METRICS, self.text(), head_only),
-            MetricsRequest::Index { head_only } => {
-                ("200 OK", plain, "ferrio: see /metrics\n".into(), head_only)
-            }
-            MetricsRequest::NotFound => {
-                ("404 Not Found", plain, "ferrio: only /metrics is here\n".into(), false)
-            }
+            MetricsRequest::Index { head_only } => plain("200 OK", "ferrio: see /metrics\n", head_only),
+            MetricsRequest::NotFound => plain("404 Not Found", "ferrio: only /metrics is here\n", false),
             MetricsRequest::OtherMethod => {
-                ("405 Method Not Allowed\r\nAllow: GET, HEAD", plain, "ferrio: use GET\n".into(), false)
+                plain("405 Method Not Allowed\r\nAllow: GET, HEAD", "ferrio: use GET\n", false)
             }
-            MetricsRequest::Malformed => {
-                ("400 Bad Request", plain, "ferrio: this is no request\n".into(), false)
-            }
+            MetricsRequest::Malformed => plain("400 Bad Request", "ferrio: this is no request\n", false),
         };
         let length = body.len();
         let head = format!(

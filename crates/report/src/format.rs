@@ -43,6 +43,11 @@ macro_rules! formats {
         const FORMATS: &[FormatRow] = &[
             $(FormatRow { $($property: $value,)* ..FormatRow::new(Format::$format, $word, $write) },)+
         ];
+
+        impl Format {
+            /// The words of all formats, without fio's aliases.
+            pub const WORDS: [&str; FORMATS.len()] = [$($word),+];
+        }
     };
 }
 
@@ -89,17 +94,6 @@ impl FormatRow {
 impl Format {
     /// The help of `--output-format`.
     pub const HELP: &str = "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html, rows, bencher, github-bigger, github-smaller. FORMAT:FILE writes a format to a file of its own, as in normal,json:a.json,html:a.html";
-
-    /// The words of all formats, without fio's aliases.
-    pub const WORDS: [&str; FORMATS.len()] = {
-        let mut words = [""; FORMATS.len()];
-        let mut at = 0;
-        while at < FORMATS.len() {
-            words[at] = FORMATS[at].word;
-            at += 1;
-        }
-        words
-    };
 
     /// The word in `--output-format`.
     #[must_use]

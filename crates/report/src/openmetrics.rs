@@ -16,7 +16,7 @@ use crate::model::{
 };
 use database::{DATABASES, databases};
 use exposition::{
-    Family, Labels, MetricPoint, MetricValue, QuantileSummary, each, families, latency, latency_histogram,
+    Distribution, Family, Labels, MetricPoint, MetricValue, each, families, latency, latency_histogram,
     latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, write,
 };
 
@@ -267,8 +267,13 @@ fn samples(min: u64, max: u64, mean: f64, count: u64, unit: u64) -> Vec<MetricPo
         return Vec::new();
     }
     let unit = unit as f64;
-    let quantiles = vec![(0.0, min as f64 * unit), (1.0, max as f64 * unit)];
-    one(MetricValue::QuantileSummary(QuantileSummary { quantiles, sum: mean * count as f64 * unit, count }))
+    let parts = [("0.0", min), ("1.0", max)]
+        .map(|(share, rate)| (share.to_owned(), (rate as f64 * unit).to_string()));
+    one(MetricValue::Distribution(Distribution {
+        parts: parts.into(),
+        sum: mean * count as f64 * unit,
+        count,
+    }))
 }
 
 /// All directions of groups in which something ran.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ferrio_compare::{Figure, FigureSummary, JobSummary};
+use ferrio_compare::{Figure, FigureSummary, JobSummary, aligned};
 use ferrio_job::in_one_line;
 use ferrio_report::{Unit, grouped};
 
@@ -161,21 +161,9 @@ impl SweepTable {
             let gap = if index > 0 { "\n" } else { "" };
             line(&mut out, &format!("{gap}{}", section.title()));
             let rows = self.rows(section);
-            let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-            let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-            for row in &rows {
-                let mut text = String::new();
-                for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                    // Names of points are on the left, the mark of the knee as well.
-                    let to_left = at < self.axes.len() || at + 1 == row.len();
-                    let _ = if to_left {
-                        write!(text, "  {cell:<width$}")
-                    } else {
-                        write!(text, "  {cell:>width$}")
-                    };
-                }
-                line(&mut out, text.trim_end());
-            }
+            // Names of points are on the left, the mark of the knee as well.
+            let last = rows[0].len() - 1;
+            out += &aligned(&rows, |at| at < self.axes.len() || at == last);
             section.remark(&self.axes).iter().for_each(|remark| line(&mut out, &format!("  {remark}")));
         }
         out

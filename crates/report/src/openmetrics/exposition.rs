@@ -42,22 +42,13 @@ pub(super) struct MetricPoint {
 pub(super) enum MetricValue {
     Whole(u64),
     Real(f64),
-    QuantileSummary(QuantileSummary),
-    BucketHistogram(BucketHistogram),
+    Distribution(Distribution),
 }
 
-/// A distribution by the number of samples up to each of some bounds.
-pub(super) struct BucketHistogram {
-    /// Bounds with the number of samples that do not exceed them, ascending.
-    buckets: Vec<(f64, u64)>,
-    sum: f64,
-    count: u64,
-}
-
-/// A distribution by some of its quantiles.
-pub(super) struct QuantileSummary {
-    /// Share of the samples from 0 to 1, with the value that it reaches; ascending, each share once.
-    pub(super) quantiles: Vec<(f64, f64)>,
+/// Quantiles of a distribution with their values, or upper bounds with the number of samples that do not exceed them.
+pub(super) struct Distribution {
+    /// Both as they are written, ascending.
+    pub(super) parts: Vec<(String, String)>,
     pub(super) sum: f64,
     pub(super) count: u64,
 }
@@ -123,11 +114,9 @@ pub(super) fn latency(latency: &LatencyReport) -> Vec<MetricPoint> {
         }
     }
     quantiles.push((1.0, seconds_of_ns(max)));
-    one(MetricValue::QuantileSummary(QuantileSummary {
-        quantiles,
-        sum: mean * samples as f64 / 1e9,
-        count: samples,
-    }))
+    let parts = quantiles.into_iter().map(|(share, value)| (canonical(share), value.to_string()));
+    let sum = mean * samples as f64 / 1e9;
+    one(MetricValue::Distribution(Distribution { parts: parts.collect(), sum, count: samples }))
 }
 
 /// The buckets of a latency, if the report has its histogram: six bounds per decade from 1 us to 100 s.
@@ -140,20 +129,17 @@ pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<MetricPoint> {
     let decades = std::iter::successors(Some(100), |decade: &u64| Some(decade * 10)).take(8);
     let bounds = decades.flat_map(|decade| STEPS.map(|step| step * decade)).chain([100_000_000_000]);
     let (mut rest, mut below) = (bins.as_slice(), 0);
-    let mut buckets = Vec::new();
+    let mut parts = Vec::new();
     for bound in bounds {
         while let Some((&(_, count), others)) = rest.split_first().filter(|((ns, _), _)| *ns <= bound) {
             saturating_add_to(&mut below, count);
             rest = others;
         }
-        buckets.push((seconds_of_ns(bound), below));
+        parts.push((canonical(seconds_of_ns(bound)), below.to_string()));
     }
     let count = saturating_total(bins.iter().map(|&(_, count)| count));
-    one(MetricValue::BucketHistogram(BucketHistogram {
-        buckets,
-        sum: latency.mean * count as f64 / 1e9,
-        count,
-    }))
+    parts.push(("+Inf".to_owned(), count.to_string()));
+    one(MetricValue::Distribution(Distribution { parts, sum: latency.mean * count as f64 / 1e9, count }))
 }
 
 /// The standard deviation of a latency, if there are samples.
@@ -221,22 +207,14 @@ impl<T> Family<T> {
         match &point.value {
             MetricValue::Whole(value) => sample(suffix, &labels, &value.to_string()),
             MetricValue::Real(value) => sample(suffix, &labels, &value.to_string()),
-            MetricValue::QuantileSummary(QuantileSummary { quantiles, sum, count }) => {
-                for &(share, value) in quantiles {
-                    let share = canonical(share);
-                    let labels = [&labels[..], &[("quantile", share.as_str())]].concat();
-                    sample("", &labels, &value.to_string());
+            MetricValue::Distribution(Distribution { parts, sum, count }) => {
+                let (label, suffix) = match self.kind {
+                    MetricType::Histogram => ("le", "_bucket"),
+                    _ => ("quantile", ""),
+                };
+                for (bound, value) in parts {
+                    sample(suffix, &[&labels[..], &[(label, bound.as_str())]].concat(), value);
                 }
-                sample("_sum", &labels, &sum.to_string());
-                sample("_count", &labels, &count.to_string());
-            }
-            MetricValue::BucketHistogram(BucketHistogram { buckets, sum, count }) => {
-                for &(bound, below) in buckets {
-                    let bound = canonical(bound);
-                    let labels = [&labels[..], &[("le", bound.as_str())]].concat();
-                    sample("_bucket", &labels, &below.to_string());
-                }
-                sample("_bucket", &[&labels[..], &[("le", "+Inf")]].concat(), &count.to_string());
                 sample("_sum", &labels, &sum.to_string());
                 sample("_count", &labels, &count.to_string());
             }

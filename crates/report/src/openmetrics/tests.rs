@@ -105,9 +105,10 @@ fn percentiles_stay_between_the_least_and_the_largest_sample() {
     let figures =
         LatencyReport { min: 100, max: 250, mean: 150.0, samples: 4, percentile, ..LatencyReport::default() };
     let points = latency(&figures);
-    let MetricValue::QuantileSummary(summary) = &points[0].value else { panic!("a latency is a summary") };
+    let MetricValue::Distribution(summary) = &points[0].value else { panic!("a latency is a summary") };
+    let number = |text: &String| text.parse::<f64>().unwrap();
     let in_ns: Vec<(f64, f64)> =
-        summary.quantiles.iter().map(|&(share, s)| (share, (s * 1e9).round())).collect();
+        summary.parts.iter().map(|(share, s)| (number(share), (number(s) * 1e9).round())).collect();
     assert_eq!(in_ns, [(0.0, 100.0), (0.00001, 100.0), (0.5, 150.0), (0.999, 250.0), (1.0, 250.0)]);
     assert_eq!((summary.sum, summary.count), (600e-9, 4));
     assert!(latency(&LatencyReport::default()).is_empty(), "without samples there is nothing to say");

@@ -40,15 +40,12 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     }
     let (workers, each) = if jobs.len() == 1 { ("worker", "") } else { ("workers", " each") };
     let message = format!("the {workers} of {} used {:.0} % of a CPU{each}", run.who(&jobs), most.min(100.0));
-    let help = match jobs.iter().all(|&job| is_database_job(&run.plan.jobs[job].spec)) {
-        true => {
-            "the CPU is the limit, not the device: use more sessions (`numjobs`), or an engine that costs less per I/O"
-        }
-        false => {
-            "the CPU is the limit, not the device: use more jobs, larger blocks, \
-             or an engine that costs less per I/O"
-        }
-    };
+    let help = run.help_for(
+        &jobs,
+        "the CPU is the limit, not the device: use more sessions (`numjobs`), or an engine that costs less per I/O",
+        "the CPU is the limit, not the device: use more jobs, larger blocks, \
+         or an engine that costs less per I/O",
+    );
     vec![Finding { jobs, message, help }]
 }
 

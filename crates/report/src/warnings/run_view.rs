@@ -4,7 +4,7 @@ use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
 use ferrio_machine::{CpuThrottling, CpuUse, Place};
 use ferrio_results::{DiskUsage, JobResult, RunResult};
 
-use crate::database::{DatabaseLoad, databases};
+use crate::database::{DatabaseLoad, databases, is_database_job};
 use crate::environment::RunEnvironment;
 use crate::messages::job_names;
 use crate::model::JobReport;
@@ -42,6 +42,17 @@ impl<'a> RunView<'a> {
     /// The jobs whose figures the report shows.
     pub(super) fn reported(&self) -> impl Iterator<Item = (usize, &'a JobSpec, &'a JobResult)> {
         self.jobs().filter(|(_, spec, _)| spec.measure.reported)
+    }
+
+    /// The advice for these jobs: `for_databases` if all of them belong to database models.
+    pub(super) fn help_for(
+        &self,
+        jobs: &[usize],
+        for_databases: &'static str,
+        for_others: &'static str,
+    ) -> &'static str {
+        let is_database = |&job: &usize| is_database_job(&self.plan.jobs[job].spec);
+        if jobs.iter().all(is_database) { for_databases } else { for_others }
     }
 
     /// The database models that the report has.

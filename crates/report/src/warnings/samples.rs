@@ -95,14 +95,11 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             "{who}: percentiles up to the {percent}th need {needed} samples; those of the {what} latencies of {whose} are based on {samples}"
         )
     };
-    let help = match jobs.iter().all(|&job| is_database_job(&run.plan.jobs[job].spec)) {
-        true => {
-            "with fewer samples it is little more than the largest one: run longer or raise `transactions`"
-        }
-        false => {
-            "with fewer samples it is little more than the largest one: use more I/Os, or end percentile_list lower"
-        }
-    };
+    let help = run.help_for(
+        &jobs,
+        "with fewer samples it is little more than the largest one: run longer or raise `transactions`",
+        "with fewer samples it is little more than the largest one: use more I/Os, or end percentile_list lower",
+    );
     vec![Finding { jobs, message, help }]
 }
 
@@ -156,12 +153,11 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     } else {
         format!("{who} ran for less than a second, the shortest for {ms} ms")
     };
-    let help = match jobs.iter().all(|&job| is_database_job(&run.plan.jobs[job].spec)) {
-        true => "results of less than a second vary a lot: run longer or raise `transactions`",
-        false => {
-            "results of less than a second vary a lot: use time_based with a runtime of seconds, or more data"
-        }
-    };
+    let help = run.help_for(
+        &jobs,
+        "results of less than a second vary a lot: run longer or raise `transactions`",
+        "results of less than a second vary a lot: use time_based with a runtime of seconds, or more data",
+    );
     vec![Finding { jobs, message, help }]
 }
 

@@ -151,8 +151,8 @@ const WRITE: &str = "  write: IOPS=497, BW=1990KiB/s (2038kB/s)(1992KiB/1001msec
 
 #[test]
 fn directions_are_printed_as_fio_printed_them() {
-    let (plan, result) = tests::run();
-    let report = RunReport::new(&plan, &result, &tests::options(false));
+    let (plan, result) = run();
+    let report = RunReport::new(&plan, &result, &options(false));
     for (name, direction, wanted) in [("read", read(), READ), ("write", write(), WRITE)] {
         let mut out = String::new();
         write_direction(&mut out, &report.jobs[0], name, &direction).unwrap();
