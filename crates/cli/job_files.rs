@@ -30,10 +30,12 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let files: Vec<(&String, io::Result<Vec<u8>>)> =
         arguments::files_of(items).map(|name| (name, content(name))).collect();
     let mb_memory = environment.mb_memory;
-    let mut builder = Builder::new(environment);
-    builder.reading(settings.strict);
-    builder.compat(settings.compat);
-    builder.set_parse_only(matches!(settings.action, Action::Parse | Action::ShowCommands));
+    let mut builder = Builder::new(Environment {
+        reading: settings.strict,
+        compat: settings.compat,
+        parse_only: matches!(settings.action, Action::Parse | Action::ShowCommands),
+        ..environment
+    });
     for (value, origin) in items.iter().filter_map(|item| item.value_of(ProgramOption::Set)) {
         builder.set(value, origin);
     }

@@ -6,7 +6,6 @@ use clap_mangen::Man;
 use ferrio_job::Word;
 use ferrio_jobfile::{
     OptionRow, OptionScope, OptionStatus, absent_words, default_text, is_listed, range_text, rows, type_text,
-    unit_text,
 };
 use roff::{Inline, Roff, bold, italic, roman};
 
@@ -201,7 +200,7 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
 fn facts(row: &OptionRow) -> String {
     let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
     facts.extend(range_text(row).map(|range| format!("Range: {range}.")));
-    facts.extend(unit_text(row.unit).map(|unit| format!("A bare number means {unit}.")));
+    facts.extend(row.unit.text().map(|unit| format!("A bare number means {unit}.")));
     let default = default_text(row);
     if !default.is_empty() {
         facts.push(format!("Default: {default}."));

@@ -1,4 +1,4 @@
-//! What engines require of offsets, block sizes and files, in the words of the run that refuses them and of the check that foresees it.
+//! Requirements of engines on offsets, block sizes and files, in the words of the run that refuses them and of the check that foresees it.
 
 use crate::{Direction, JobSpec};
 
@@ -8,11 +8,11 @@ pub const PAGE_BYTES: u64 = 4096;
 /// `func=` of a file that cannot be mapped as persistent memory, which is what fio prints.
 pub const NOT_PERSISTENT_MEMORY: &str = "file_name does not point to persistent memory";
 
-/// What such a file needs.
+/// The remedy for such a file.
 pub const PERSISTENT_MEMORY_NEEDED: &str =
     "the file system has to be on persistent memory and mounted with DAX; `mmap` works on any other";
 
-/// Why a region of a file that begins at this offset cannot be mapped.
+/// The reason why a region of a file that begins at this offset cannot be mapped, if it cannot.
 #[must_use]
 pub fn offset_within_page(offset: u64) -> Option<String> {
     (!offset.is_multiple_of(PAGE_BYTES)).then(|| {
@@ -20,7 +20,7 @@ pub fn offset_within_page(offset: u64) -> Option<String> {
     })
 }
 
-/// Why a job with `ioengine=mmap` cannot write its blocks back: msync(2) takes whole pages.
+/// The reason why a job with `ioengine=mmap` cannot write its blocks back, if it cannot: msync(2) takes whole pages.
 #[must_use]
 pub fn blocks_of_partial_pages(spec: &JobSpec) -> Option<String> {
     let syncs = spec.opening.direct && spec.events.is_none()
@@ -40,7 +40,7 @@ pub fn blocks_of_partial_pages(spec: &JobSpec) -> Option<String> {
     })
 }
 
-/// Why a command of a device with blocks of `block` bytes cannot move this range of bytes.
+/// The reason why a command of a device with blocks of `block` bytes cannot move this range of bytes, if it cannot.
 #[must_use]
 pub fn not_whole_blocks(offset: u64, len: u64, block: u64) -> Option<String> {
     let is_whole = |bytes: u64| block > 0 && bytes.is_multiple_of(block);

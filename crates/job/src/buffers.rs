@@ -1,4 +1,4 @@
-//! What is in the I/O buffers of a job.
+//! The contents of the I/O buffers of a job.
 
 use std::sync::Arc;
 
@@ -61,11 +61,11 @@ pub struct WorkingSet {
     pub pool: Option<Arc<[ContentSeed]>>,
 }
 
-/// What seeds the contents of a job.
+/// The seed of a job's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentSeed {
-    /// Generator of the stream.
+    /// The generator of the stream.
     pub generator: Generator,
-    /// Its seed.
+    /// The seed of the stream.
     pub seed: u64,
 }

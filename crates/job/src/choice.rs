@@ -10,7 +10,7 @@ pub struct Word {
     pub word: &'static str,
     /// The main spelling of which this is an alias; `None` for a main spelling.
     pub same_as: Option<&'static str>,
-    /// What the word means, in one line; empty for an alias and for a self-explanatory word.
+    /// The meaning in one line; empty for an alias and for a self-explanatory word.
     pub help: &'static str,
 }
 

@@ -16,7 +16,7 @@ choices! {
 /// Makes [`CompatRules`] from a table. A line has the name under which the rule holds, the rule, and its rows of `docs/differences.md`.
 macro_rules! compat_rules {
     ($($under:ident $rule:ident: $($row:literal)+, $doc:literal;)+) => {
-        /// What differs between jobs as fio and jobs as ferrio: the rows of `docs/differences.md` that depend on the program's name.
+        /// The differences between jobs as fio and jobs as ferrio: the rows of `docs/differences.md` that depend on the program's name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct CompatRules {
             $(

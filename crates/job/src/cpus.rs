@@ -16,7 +16,7 @@ choices! {
 /// `numa_mem_policy`: the nodes that the pages of a worker come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryPolicy {
-    /// As the system does it by default.
+    /// The default of the system.
     Default,
     /// The node that the worker runs on.
     Local,

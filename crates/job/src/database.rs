@@ -51,7 +51,7 @@ pub struct Database {
     pub pages_per_file: u64,
     /// The data files are open with `O_DIRECT`.
     pub direct: bool,
-    /// What a transaction reads.
+    /// The reads of a transaction.
     pub reads: PageReads,
     /// Which pages are used more often than others, in reads and changes; `None` for a uniform choice.
     pub skew: Option<Skew>,
@@ -95,7 +95,7 @@ pub struct DatabaseLog {
 /// How transactions make their part of the log durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// With which call.
+    /// The call.
     pub sync: CommitSync,
     /// Most transactions that one sync serves: 1 if each has its own, 0 for all that wait when it begins.
     pub group: u32,
@@ -153,7 +153,7 @@ pub struct TableWriteBack {
     pub most_waiting: u32,
 }
 
-/// What a job does for a model.
+/// The part of a job in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseRole {
     /// Does transactions.
@@ -167,7 +167,7 @@ pub enum DatabaseRole {
 }
 
 impl DatabaseRole {
-    /// What follows the name of the section in the name of a job, and a point; `None` for sessions.
+    /// The end of the job's name, after the name of the section and a point; `None` for sessions.
     #[must_use]
     pub const fn suffix(self) -> Option<&'static str> {
         match self {
@@ -179,7 +179,7 @@ impl DatabaseRole {
     }
 }
 
-/// What a file of a model is for.
+/// The purpose of a file of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseFile {
     /// Pages or tables.
@@ -219,7 +219,7 @@ impl TransactionStep {
 }
 
 impl Database {
-    /// What file number `index` of a job is for.
+    /// The purpose of file number `index` of a job.
     #[must_use]
     pub const fn file_kind(&self, index: u32) -> DatabaseFile {
         if index < self.data_files {

@@ -8,7 +8,7 @@ use crate::Compat;
 /// A class of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DebugClass {
-    /// Its word in `--debug`, and the target of its messages.
+    /// The word for it in `--debug`, which is also the target of its messages.
     pub name: &'static str,
     /// One line of help.
     pub help: &'static str,

@@ -105,7 +105,7 @@ impl ReadWrite {
     }
 }
 
-/// What `rw=kind:N` asks for.
+/// The number in `rw=kind:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwPostfix {
     /// No postfix.

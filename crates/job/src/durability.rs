@@ -11,7 +11,7 @@ pub struct SyncFileRange {
 }
 
 choices! {
-    /// What a call of sync_file_range does.
+    /// A step of a call of sync_file_range.
     pub enum SyncFileRangeFlag {
         WaitBefore: "wait_before", "Wait for writes already in progress";
         Write: "write", "Start writing";

@@ -23,7 +23,7 @@ pub struct ExternalEngine {
     pub options: String,
 }
 
-/// What engine e4defrag swaps extents with.
+/// The file that engine e4defrag swaps extents with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Donor {
     /// `donorname`, in the directory of the job's files.
@@ -32,7 +32,7 @@ pub struct Donor {
     pub reserves_per_io: bool,
 }
 
-/// What each I/O carries besides its data, on devices formatted with metadata.
+/// Metadata of each I/O on devices that are formatted with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProtectionOptions {
     /// `md_per_io_size`: bytes of the metadata buffer of each I/O; 0 without one.
@@ -68,7 +68,7 @@ choices! {
     }
 }
 
-/// What engine io_uring_cmd asks of the device besides reads and writes.
+/// Options of engine io_uring_cmd: commands and flags besides plain reads and writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PassthroughOptions {
     /// `write_mode`: commands with their shares in percent; one or more.

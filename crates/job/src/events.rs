@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{Database, DatabaseRole};
 
-/// What one job does for a load.
+/// The part of one job in a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventPart {
     /// The load, shared by its jobs.
@@ -37,11 +37,11 @@ pub struct EventLoad {
     pub rate: Option<f64>,
     /// Seeds the choices; `None` for other ones in each run.
     pub seed: Option<u64>,
-    /// What an event is.
+    /// The kind of its events.
     pub kind: EventKind,
 }
 
-/// What an event is.
+/// Kinds of events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// A request of sysbench's test `fileio`.
@@ -83,9 +83,9 @@ pub enum EventWork {
         block: u64,
         /// All jobs use one block.
         is_shared: bool,
-        /// What is done to each word.
+        /// The access to each word.
         operation: MemoryOperation,
-        /// As many words as the block has, each by chance.
+        /// Words are chosen at random, as many as the block has.
         is_random: bool,
         /// The block is in huge pages.
         in_huge_pages: bool,
@@ -106,7 +106,7 @@ impl EventWork {
     }
 }
 
-/// What is done to a word of memory.
+/// The access to a word of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOperation {
     /// It is read.

@@ -90,7 +90,7 @@ choices! {
     }
 }
 
-/// What kind of thing a file is.
+/// Kinds of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file, or a path that does not exist yet.
@@ -109,7 +109,7 @@ pub enum FileKind {
 pub struct FileSpec {
     /// Path as given or generated, directory prefix included.
     pub path: PathBuf,
-    /// What it is.
+    /// Regular file, device or neither.
     pub kind: FileKind,
     /// Start of the I/O region.
     pub offset: u64,
@@ -123,14 +123,14 @@ pub struct FileSpec {
     pub extend: bool,
     /// It does not exist, and its name would be that of a device.
     pub missing_device: bool,
-    /// Its place in a list of names, and further files of the list that are like it. Only in plans that are described.
+    /// The place in a list of names, and further files of the list that are like it. Only in plans that are described.
     pub run: Option<Box<FileRun>>,
 }
 
 /// Where a file, or several of them, are in a list of names. The list may be that of a `filename_format`, which nobody writes down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRun {
-    /// What tells the list from all others. Equal lists have equal files at equal places, whichever job uses them.
+    /// The key of the list. Equal lists have equal files at equal places, whichever job uses them.
     pub names: Arc<str>,
     /// Place of the first file in the list, from 0.
     pub first: u64,

@@ -54,7 +54,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What S3 needs beyond the address of an object.
+/// Options of S3 servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct S3Options {
     /// `http_s3_region`
@@ -69,7 +69,7 @@ pub struct S3Options {
     pub storage_class: String,
     /// `http_s3_sse_customer_key`: what the server encrypts with.
     pub customer_key: Option<Secret>,
-    /// That key is written in base64.
+    /// The customer key is written in base64.
     pub customer_key_is_encoded: bool,
     /// `http_s3_sse_customer_algorithm`
     pub customer_algorithm: String,

@@ -48,11 +48,11 @@ choices! {
 /// `continue_on_error` and `ignore_error`: errnos per class; a class without any tolerates nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tolerance {
-    /// Of reads.
+    /// Errors of reads.
     pub read: Vec<i32>,
-    /// Of writes, trims and syncs.
+    /// Errors of writes, trims and syncs.
     pub write: Vec<i32>,
-    /// Of verification: a mismatch is EILSEQ.
+    /// Errors of verification: a mismatch is EILSEQ.
     pub verify: Vec<i32>,
     /// `error_dump`: report each tolerated error.
     pub reports_each: bool,

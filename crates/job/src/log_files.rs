@@ -5,9 +5,9 @@ use crate::{JobSpec, LogKind, LogValues, Logs};
 /// One log file of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedLog {
-    /// Its contents.
+    /// The values in it.
     pub kind: LogKind,
-    /// Its name.
+    /// The path, relative to the working directory unless the prefix is absolute.
     pub path: String,
     /// Several jobs add rows to what it has.
     pub shared: bool,

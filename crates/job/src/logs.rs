@@ -12,9 +12,9 @@ pub struct Logs {
     pub prefixes: [Option<String>; LogKind::ALL.len()],
     /// `log_avg_msec`: length of the windows of the latency logs, ms; 0 logs every I/O.
     pub avg_msec: u32,
-    /// The same for the bandwidth log; at most a `bwavgtime` that was given.
+    /// Length of the windows of the bandwidth log, ms; at most a `bwavgtime` that was given.
     pub bw_avg_msec: u32,
-    /// The same for the IOPS log; at most an `iopsavgtime` that was given.
+    /// Length of the windows of the IOPS log, ms; at most an `iopsavgtime` that was given.
     pub iops_avg_msec: u32,
     /// `log_compression`, `log_store_compressed`: rates are those of single I/Os even in windows, not those of intervals.
     pub single_rates: bool,
@@ -119,7 +119,7 @@ impl Logs {
 pub struct RecordTo {
     /// The log; all clones of a job append to the same one.
     pub path: PathBuf,
-    /// Its format.
+    /// The format.
     pub version: IologVersion,
 }
 

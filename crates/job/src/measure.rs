@@ -1,4 +1,4 @@
-//! What is measured of a job, by which clock, and how its figures are printed.
+//! The figures that are measured of a job, by which clock, and how they are printed.
 
 use crate::choice::choices;
 
@@ -104,7 +104,7 @@ choices! {
         /// The kernel's monotonic clock.
         Kernel: "gettimeofday", "gettimeofday(2)";
         = Kernel: "clock_gettime", "clock_gettime(2)";
-        /// Its time stamp counter; with a note if that is not reliable.
+        /// There is a note if the counter is not reliable.
         Cpu: "cpu", "The CPU's time stamp counter";
     }
 }

@@ -10,11 +10,11 @@ use crate::{ClockSource, CompatRules, Diagnostic, JobSpec, OptionEcho, Origin, P
 pub struct SetupError {
     /// Errno for the report, 0 when fio leaves the error field empty.
     pub errno: i32,
-    /// What failed, in fio's `func=` words (`total_file_size`).
+    /// The step that failed, in fio's `func=` words (`total_file_size`).
     pub func: &'static str,
-    /// What is wrong and what to do.
+    /// The problem and what to do.
     pub message: String,
-    /// What the line of the message begins with.
+    /// The beginning of the message's line.
     pub prefix: Prefix,
 }
 
@@ -41,7 +41,7 @@ impl SetupError {
 pub struct PlannedJob {
     /// The job.
     pub spec: JobSpec,
-    /// Why it cannot run.
+    /// The reason why it cannot run.
     pub setup_error: Option<SetupError>,
 }
 
@@ -52,7 +52,7 @@ pub struct PlannedSection {
     pub name: String,
     /// Where it begins.
     pub origin: Origin,
-    /// Its clones in [`Plan::jobs`], the original first; never empty.
+    /// The clones in [`Plan::jobs`], the original first; never empty.
     pub jobs: Range<usize>,
     /// Report group, from 0.
     pub group: u32,
@@ -63,9 +63,9 @@ pub struct PlannedSection {
 /// An option that changes nothing in any of the jobs it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InertOption {
-    /// Its canonical name.
+    /// The canonical name.
     pub option: &'static str,
-    /// Why it has no effect, as a phrase without a full stop.
+    /// The reason why it has no effect, as a phrase without a full stop.
     pub reason: &'static str,
     /// Names of the jobs, each once.
     pub jobs: Vec<String>,

@@ -39,7 +39,7 @@ impl IoPriority {
         (self.0 >> 13) as u8
     }
 
-    /// What the device may make of it, below 1024.
+    /// A hint for the device, below 1024.
     #[must_use]
     pub const fn hint(self) -> u16 {
         self.0 >> 3 & 0x3ff
@@ -68,11 +68,11 @@ impl fmt::Display for IoPriority {
 /// A share of a direction's I/Os that is sent with a priority of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriorityShare {
-    /// Of the I/Os of this many bytes; of all for `None`.
+    /// Bytes of the I/Os that it is a share of; `None` for I/Os of all sizes.
     pub bytes: Option<u64>,
     /// Percent, 1..=100; those of one size add up to 100 at most.
     pub percent: u8,
-    /// Their priority.
+    /// The priority of these I/Os.
     pub priority: IoPriority,
 }
 

@@ -20,7 +20,7 @@ pub struct WorkerProcess {
 /// A control group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cgroup {
-    /// Its name below the root of the hierarchy.
+    /// The name below the root of the hierarchy.
     pub name: String,
     /// `cgroup_weight`: its share of a contended disk, 100..=1000.
     pub weight: Option<u32>,

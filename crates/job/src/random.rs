@@ -102,7 +102,7 @@ impl RandomGenerator {
     }
 }
 
-/// What random numbers are drawn with.
+/// Generators of random numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Generator {
     /// 32-bit combined Tausworthe (fio's default).

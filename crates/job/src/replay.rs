@@ -1,4 +1,4 @@
-//! What a job with `read_iolog` does: the I/Os of a log, ready to be issued, and what the planner knows of the whole log.
+//! The I/Os of a job with `read_iolog`: the steps of a log, ready to be issued, and a summary of the whole log.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::{Direction, PerDirection, greatest_common_divisor};
 pub struct Replay {
     /// The log in messages: its path, or `standard input`.
     pub name: String,
-    /// What is known of the whole log.
+    /// The summary of the whole log.
     pub summary: ReplaySummary,
     /// Where its steps are.
     pub steps: ReplaySteps,
@@ -56,7 +56,7 @@ impl PartialEq for ChunkedLog {
     }
 }
 
-/// What the `replay_*` options make of a log.
+/// The changes to a log that the `replay_*` options ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayRules {
     /// `replay_no_stall`: nothing waits.
@@ -69,13 +69,13 @@ pub struct ReplayRules {
     pub align: u64,
     /// `replay_redirect`: the file that takes the place of all others.
     pub redirect: Option<PathBuf>,
-    /// `replay_skip`, and what `--readonly` leaves out: data I/Os.
+    /// Data I/Os that `replay_skip` and `--readonly` leave out.
     pub skips: PerDirection<bool>,
-    /// The same for fsync.
+    /// `replay_skip=sync`: syncs are left out.
     pub skips_syncs: bool,
     /// `--readonly`: of block traces, only reads are replayed.
     pub readonly: bool,
-    /// Of block traces, a write that flushes first is only the flush.
+    /// A write of a block trace that flushes first is only the flush.
     pub flush_replaces_write: bool,
 }
 
@@ -96,7 +96,7 @@ impl Default for ReplayRules {
     }
 }
 
-/// What is known of a whole log: it decides which files are opened, how large buffers are, and what a job is said to do.
+/// The summary of a whole log: it decides which files are opened, how large buffers are, and what a job is said to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplaySummary {
     /// The files of the log, in the order they are added.
@@ -156,7 +156,7 @@ impl ReplaySummary {
 /// A file of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedFile {
-    /// Its path, as the log has it.
+    /// The path, as the log has it.
     pub path: PathBuf,
     /// The end of its last data I/O; 0 without any.
     pub end: u64,
@@ -167,7 +167,7 @@ pub struct LoggedFile {
 pub struct LoggedIos {
     /// How many.
     pub count: u64,
-    /// Their bytes.
+    /// Bytes of all of them.
     pub bytes: u64,
     /// Bytes of the longest.
     pub longest: u64,
@@ -247,7 +247,7 @@ impl ReplayStep {
         self.due >> Self::DUE_BITS << u32::BITS | u64::from(self.len)
     }
 
-    /// What is done.
+    /// The action.
     #[inline]
     #[must_use]
     pub fn action(&self) -> ReplayAction {
@@ -262,7 +262,7 @@ impl ReplayStep {
     }
 }
 
-/// What a step of a log does.
+/// The action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ReplayAction {

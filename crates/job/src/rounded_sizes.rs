@@ -102,7 +102,7 @@ impl fmt::Display for RoundedSizes {
 }
 
 impl RoundedSizes {
-    /// What to do about it.
+    /// The remedy.
     pub const ADVICE: &'static str =
         "set bs_unaligned=1 to issue exactly these sizes, or use multiples of the smallest";
 }

@@ -138,7 +138,7 @@ pub struct JobSpec {
     pub nice: i32,
     /// I/O priorities.
     pub priorities: Priorities,
-    /// What is measured.
+    /// Measured figures.
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
@@ -146,7 +146,7 @@ pub struct JobSpec {
     pub replay: Option<Arc<Replay>>,
     /// `write_iolog`: where the job's I/O is recorded.
     pub iolog: Option<RecordTo>,
-    /// What ends the job once it is steady.
+    /// The steady state that ends the job.
     pub steadystate: Option<SteadyState>,
     /// The peer, for a job with a network engine.
     pub network: Option<Box<Network>>,

@@ -1,4 +1,4 @@
-//! What is said of paths that cannot be opened: by the run that fails, and by the check that foresees it. `why` is the kernel's reason.
+//! Messages about paths that cannot be opened, of the run that fails and of the check that foresees it. `why` is the kernel's reason.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub fn state_not_opened(path: &Path, why: &str, is_saved: bool) -> [String; 2] {
     [format!("open state file: {why}"), format!("state file: {} (for_write={for_write})", path.display())]
 }
 
-/// What to do when there is no state to load.
+/// Advice when there is no state to load.
 pub const STATE_MISSING: &str = "the job must have the name and the number of the job that wrote, and that job must have saved its state \
     (verify_state_save=1) in the same directory (--aux-path); remove verify_state_load to check everything";
 

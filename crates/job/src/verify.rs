@@ -98,10 +98,10 @@ choices! {
     }
 }
 
-/// What the writes of a pass may do to the blocks that it has written before.
+/// Whether the writes of a pass may overwrite blocks of the same pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrites {
-    /// Nothing: no place is written twice.
+    /// No place is written twice.
     Never,
     /// A write may begin or end within an older block, but what is there then can be checked without knowing which block it is of.
     Parts,
@@ -112,9 +112,9 @@ pub enum Overwrites {
 /// The state of a random generator, as verify state files have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorState {
-    /// Of 32 bits.
+    /// A generator of 32 bits.
     Narrow([u32; 3]),
-    /// Of 64 bits.
+    /// A generator of 64 bits.
     Wide([u64; 5]),
 }
 
@@ -161,10 +161,10 @@ choices! {
         Crc32c: "crc32c", "CRC-32C, in hardware where available";
         /// CRC-16/ARC.
         Crc16: "crc16", "16-bit CRC";
-        /// As MMC cards use it.
+        /// The CRC of MMC cards.
         Crc7: "crc7", "7-bit CRC";
         Sha1: "sha1", "SHA-1";
-        /// With a deviation that fio made part of the format.
+        /// It deviates from SHA-256, as fio does.
         Sha256: "sha256", "SHA-256";
         Sha512: "sha512", "SHA-512";
         Sha3_224: "sha3-224", "SHA-3, 224 bits";

@@ -1,4 +1,4 @@
-//! What engines do that do no I/O: the load of `cpuio`, and the program of `exec`.
+//! Work without I/O: the load of `cpuio`, and the program of `exec`.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct CpuLoad {
     pub percent: u32,
     /// `cpuchunks`: length of a busy stretch; with `cpumode=qsort` the sorting decides.
     pub chunk: Duration,
-    /// What a busy stretch does.
+    /// `cpumode`: the work of a busy stretch.
     pub mode: CpuMode,
 }
 
@@ -32,7 +32,7 @@ impl CpuLoad {
     }
 }
 
-/// What a job of engine `exec` runs.
+/// The program that a job of engine `exec` runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// `program`: path, or name that is looked up in `PATH`.

@@ -22,7 +22,7 @@ pub struct Zbd {
 /// The zones of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileZones {
-    /// What makes them zones.
+    /// The kind of zones.
     pub model: ZoneModel,
     /// Length of a zone in bytes.
     pub size: u64,
@@ -32,16 +32,16 @@ pub struct FileZones {
     pub max_open: u32,
 }
 
-/// What makes a part of a file or a device a zone.
+/// Kinds of zones, by who keeps them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ZoneModel {
-    /// The program does, for regular files and devices without zones: all zones are empty when a run begins, and a reset issues no
+    /// The program, for regular files and devices without zones: all zones are empty when a run begins, and a reset issues no
     /// command.
     #[default]
     Emulated,
-    /// The device does, and accepts writes elsewhere than at the write pointer.
+    /// The device, which accepts writes elsewhere than at the write pointer.
     HostAware,
-    /// The device does.
+    /// The device, which accepts writes at the write pointer only.
     HostManaged,
 }
 

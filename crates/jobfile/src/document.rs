@@ -195,7 +195,7 @@ fn adapt(piece: &LinePart<'_>, environment: &Environment) -> Option<(String, Lin
     adapt_assignment(piece, environment, details)
 }
 
-/// The same for an option; `None` if its variables leave nothing.
+/// An option as ini, with its details; `None` if its variables leave nothing.
 fn adapt_assignment(
     piece: &LinePart<'_>,
     environment: &Environment,

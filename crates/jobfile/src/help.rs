@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 
 use ferrio_job::{Choice as _, Compat, DatabaseModel, Diagnostic, EngineKind, Origin, Prefix, Word};
 
-use crate::catalogue::{
-    Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, rows,
-};
+use crate::catalogue::{Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_words, rows};
 use crate::evaluate::engines_with_option;
 
 /// The answer to a question about options.
@@ -147,7 +145,7 @@ pub fn option_help(row: &OptionRow) -> String {
         line(if at == 0 { "valid values" } else { "" }, text.trim_end());
     }
     // fio's help does not have the rest.
-    if let Some(unit) = unit_text(row.unit) {
+    if let Some(unit) = row.unit.text() {
         line("unit", unit);
     }
     match row.multi {
@@ -168,10 +166,8 @@ pub fn option_help(row: &OptionRow) -> String {
         line("note", &format!("{word} is refused: {why}"));
     }
     if row.opt == Opt::Ioengine {
-        line(
-            "note",
-            "other engines of fio are refused: `ferrio help engines` says why and what to use instead",
-        );
+        let note = "other engines of fio are refused: `ferrio help engines` says why and what to use instead";
+        line("note", note);
     }
     text.push('\n');
     text
@@ -218,12 +214,7 @@ fn example(row: &OptionRow) -> Cow<'static, str> {
         ValueKind::ErrorList => "EIO,ENOSPC",
         ValueKind::StrList => "a:b",
         ValueKind::Str | ValueKind::OptStr | ValueKind::Deprecated | ValueKind::Ignored => "text",
-        ValueKind::Int
-        | ValueKind::Size
-        | ValueKind::Enum
-        | ValueKind::EnumArg
-        | ValueKind::EnumList
-        | ValueKind::WordList => word.map_or(row.default, |choice| choice.word),
+        _ => word.map_or(row.default, |choice| choice.word),
     };
     text.into()
 }
@@ -243,22 +234,7 @@ pub fn type_text(row: &OptionRow) -> &'static str {
         ValueKind::EnumList => "string with possible k/m/g postfix",
         ValueKind::Float => "floating point value",
         ValueKind::Deprecated | ValueKind::Ignored => "deprecated",
-        ValueKind::SizeRange
-        | ValueKind::Str
-        | ValueKind::StrList
-        | ValueKind::Enum
-        | ValueKind::EnumArg
-        | ValueKind::WordList
-        | ValueKind::OptStr
-        | ValueKind::Bssplit
-        | ValueKind::PrioBssplit
-        | ValueKind::ModeSplit
-        | ValueKind::Pattern
-        | ValueKind::CpuList
-        | ValueKind::NodeList
-        | ValueKind::IdList
-        | ValueKind::NumaPolicy
-        | ValueKind::ErrorList => "string",
+        _ => "string",
     }
 }
 
@@ -296,21 +272,6 @@ pub fn default_text(row: &OptionRow) -> String {
             let each = defaults.iter().map(|(value, model)| format!("{value} ({model})"));
             each.collect::<Vec<_>>().join(", ")
         }
-    }
-}
-
-/// The unit of a number without a suffix.
-pub fn unit_text(unit: ValueUnit) -> Option<&'static str> {
-    match unit {
-        ValueUnit::Plain | ValueUnit::Count => None,
-        ValueUnit::CountPerSecond => Some("per second"),
-        ValueUnit::Bytes => Some("bytes"),
-        ValueUnit::BytesPerSecond => Some("bytes per second"),
-        ValueUnit::Seconds => Some("seconds"),
-        ValueUnit::Milliseconds => Some("milliseconds"),
-        ValueUnit::Microseconds => Some("microseconds"),
-        ValueUnit::Percent => Some("percent"),
-        ValueUnit::Mebibytes => Some("MiB"),
     }
 }
 

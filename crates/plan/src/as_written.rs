@@ -1,4 +1,4 @@
-//! What all subjects ask about a job as written, how they report on it, and the form of their tables of inert options. An option
+//! Questions of all subjects about a job as written, how they report on it, and the form of their tables of inert options. An option
 //! that never has an effect has the reason in the catalogue instead; one that another job may bring to life (`exit_what` by its
 //! `exitall`) has no row.
 

@@ -1,4 +1,4 @@
-//! What a verifying job does with the blocks that it has written while it still writes: `verify_backlog` and the trims of
+//! Written blocks that a verifying job checks or trims while it still writes: `verify_backlog` and the trims of
 //! `trim_percentage`; and `experimental_verify`, which does without a list of them.
 
 use ferrio_job::{Backlog, BlockTrims, Direction, JobSpec, Overwrites, Verify};

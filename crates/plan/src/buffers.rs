@@ -1,4 +1,4 @@
-//! What the I/O buffers contain. Options affect each other in the order given.
+//! The contents of the I/O buffers. Options affect each other in the order given.
 //!
 //! `verify` makes fio refill buffers. That changes nothing here: the verification method fills the whole block.
 
@@ -48,7 +48,7 @@ pub(crate) const LAYOUT_CONTENTS: &[Opt] = &[
     Opt::DedupeWorkingSetPercentage,
 ];
 
-/// Why they have no effect in a job that [`writes_nothing`].
+/// The reason why they have no effect in a job that [`writes_nothing`].
 pub(crate) const NOTHING_TO_LAY_OUT: &str =
     "the job only reads, and its files are complete or devices, so that nothing is written to lay them out";
 

@@ -107,7 +107,7 @@ fn with_preset<'a>(
     Job { options, ..job.clone() }
 }
 
-/// What the jobs of a database have in common.
+/// The common part of the jobs of a database.
 pub(crate) struct DatabaseJobs {
     load: Arc<EventLoad>,
     database: Database,

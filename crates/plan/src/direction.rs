@@ -1,4 +1,4 @@
-//! What kind of I/O a job does: `rw` and its postfix, the mix of reads and writes, the ranges of a trim.
+//! The kind of I/O of a job: `rw` and its postfix, the mix of reads and writes, the ranges of a trim.
 
 use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix};
 use ferrio_jobfile::{Job, Opt, Options};

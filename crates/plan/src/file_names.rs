@@ -12,7 +12,7 @@ use ferrio_machine::names_in;
 use crate::as_written::{self, lacks};
 use crate::findings::Findings;
 
-/// What a job says about its files, the same for all its clones.
+/// The file names of a job, the same for all its clones.
 #[derive(Debug, Default)]
 pub(crate) struct FileNames {
     /// Files named by `filename` or found by `opendir`; empty when names are made from a format.
@@ -21,7 +21,7 @@ pub(crate) struct FileNames {
     pub(crate) count: u32,
     /// Files that `opendir` found, if it was given.
     pub(crate) found: Option<usize>,
-    /// What `opendir` could not read.
+    /// The first path that `opendir` could not read.
     unreadable: Option<(PathBuf, io::Error, Origin)>,
 }
 
@@ -59,7 +59,7 @@ impl FileNames {
         file_names
     }
 
-    /// Why the run is refused, if `opendir` could not read all of its tree.
+    /// The refusal of the run if `opendir` could not read all of its tree.
     pub(crate) fn problem(&self, job: &Job) -> Option<Diagnostic> {
         let (path, error, origin) = self.unreadable.as_ref()?;
         let message = format!("cannot read {}: {}", path.display(), reason(error));
@@ -116,7 +116,7 @@ pub(crate) enum CloneNames<'a> {
     Made { directory: Option<String>, format: String, count: u32 },
 }
 
-/// What tells how names begin and end that differ in one number.
+/// The beginning and end of names that differ in one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NumberedNames {
     pub(crate) before: String,
@@ -230,7 +230,7 @@ fn format_of_clone(format: &str, job: &str, clone: u32) -> String {
     replace(&text, "$jobnum", &clone.to_string())
 }
 
-/// What a format makes of the number of a file.
+/// The name that a format makes from the number of a file.
 fn name_of_file(format: &str, number: u64) -> String {
     let text = replace(format, FILE_NUMBER, &number.to_string());
     replace(&text, CLIENT, "")

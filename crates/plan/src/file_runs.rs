@@ -34,7 +34,7 @@ pub(crate) struct FoundRun {
     pub(crate) found: Found,
 }
 
-/// What was found so far.
+/// The files found so far.
 #[derive(Debug, Default)]
 pub(crate) struct FileRuns {
     /// Names in directories, sorted.
@@ -192,7 +192,7 @@ impl FileRuns {
     }
 }
 
-/// What tells the list of a clone's names from others.
+/// A key that tells the list of a clone's names from others.
 pub(crate) fn list_of(names: &CloneNames<'_>) -> Arc<str> {
     match (names, names.numbered()) {
         (_, Some(numbered)) => numbered_names(&numbered.before, &numbered.after),

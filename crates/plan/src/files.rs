@@ -31,7 +31,7 @@ inert! {
         "the job has one file";
 }
 
-/// What the directory of `opendir` contains is not known yet.
+/// True if the job has one file; with `opendir`, the number of files is not known yet.
 fn has_one_file(job: &Job) -> bool {
     lacks(job, Opt::ReadIolog) && lacks(job, Opt::Opendir) && FileNames::new(job).count <= 1
 }

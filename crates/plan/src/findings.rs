@@ -1,4 +1,4 @@
-//! What planning reports: refusals, which stop everything, and notes, which do not.
+//! The results of planning besides the plan: refusals, which stop everything, and notes, which do not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use ferrio_job::{Diagnostic, Severity};
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     problems: Distinct,
-    /// What this program lacks: reported after what is wrong with the jobs themselves.
+    /// Features that this program lacks: reported after what is wrong with the jobs themselves.
     unsupported: Distinct,
     notes: Distinct,
     warnings_fatal: bool,

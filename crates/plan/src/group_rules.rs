@@ -19,7 +19,7 @@ pub(crate) struct GroupRules<'a> {
     group: Option<GroupSettings>,
 }
 
-/// What the jobs of the current group must agree on.
+/// The settings that the jobs of the current group must agree on.
 #[derive(Debug)]
 struct GroupSettings {
     steadystate: Option<SteadyState>,

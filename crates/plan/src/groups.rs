@@ -48,7 +48,7 @@ pub(crate) struct Groups {
     compat: CompatRules,
     /// The zones of the files that jobs have in zones.
     zones: ZonesByPath,
-    /// What servers said about the exports of jobs.
+    /// The answers of servers about the exports of jobs.
     pub(crate) exports: nbd::Exports,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<io::Result<Mounts>>,
@@ -56,7 +56,7 @@ pub(crate) struct Groups {
     held: HashMap<DeviceNumber, bool>,
     /// Loads of databases so far.
     loads: u32,
-    /// Their files.
+    /// The files of databases so far.
     database_files: database::DatabaseFileUses,
 }
 
@@ -240,7 +240,7 @@ fn has_stonewall(job: &Job) -> bool {
     job.options.value(Opt::Stonewall) || (job.file_number > 0 && job.first_of_file)
 }
 
-/// With `cpus_allowed_policy=split` each job takes one of its CPUs, chosen by its number.
+/// Gives the job one of its CPUs, chosen by its number, with `cpus_allowed_policy=split`.
 fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
     let split = chooses(job, Opt::CpusAllowedPolicy, CpusAllowedPolicy::Split);
     let turn = (spec.number as usize - 1).checked_rem(spec.cpus_allowed.len());

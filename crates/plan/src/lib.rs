@@ -79,7 +79,7 @@ use group_rules::GroupRules;
 use groups::Groups;
 use status::InertOptions;
 
-/// What holds for all jobs of a run.
+/// Settings of all jobs of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanOptions {
     /// `--readonly`: jobs that write or trim are refused.

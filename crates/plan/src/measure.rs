@@ -1,4 +1,4 @@
-//! What a job measures and prints, and by which clock: latencies, percentiles, averages, units.
+//! The measurements of a job and their clock: latencies, percentiles, averages, and the units in which they are printed.
 
 use ferrio_job::{Choice as _, ClockSource, EngineKind, JobSpec, KbBase, Measure, UnitBase, Units};
 use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
@@ -86,7 +86,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// What is measured, and the units that it is printed in.
+/// Resolves what is measured, and the units for printing it.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let start_clock = clock(job, Opt::JobStartClockId, findings);
     spec.measure = Measure { start_clock, ..measure(job) };

@@ -22,7 +22,7 @@ inert! {
         "objects are in no page cache";
 }
 
-/// What servers said. They are asked once, however many jobs use an export.
+/// The answers of servers. A server is asked once, however many jobs use its export.
 #[derive(Debug, Default)]
 pub(crate) struct Exports {
     known: HashMap<String, Result<Export, SetupError>>,
@@ -43,7 +43,7 @@ impl Exports {
         }
     }
 
-    /// What the server says about the export of a job.
+    /// The export of a job as the server describes it.
     fn of(&mut self, spec: &JobSpec) -> Result<Export, SetupError> {
         let uri = &spec.engine_options.uri;
         if let Some(known) = self.known.get(uri) {

@@ -19,7 +19,7 @@ fn protocol(job: &Job) -> Protocol {
     job.options.choice(Opt::Protocol)
 }
 
-/// What excludes each other, found in a job as it is resolved.
+/// Options that exclude each other, found when a job is resolved.
 #[derive(Debug)]
 struct Conflict {
     opts: &'static [Opt],

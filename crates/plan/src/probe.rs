@@ -1,4 +1,4 @@
-//! What a path of a job names, and how large it is.
+//! Looks at the paths of a job: their kinds and sizes.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use ferrio_job::{FileKind, FileType, Prefix, SetupError, strerror};
 /// A file of this name is standard input or output.
 const STANDARD_STREAMS: &str = "-";
 
-/// What was found at a path.
+/// A file or device found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) kind: FileKind,
@@ -123,7 +123,7 @@ pub(crate) fn probe_flash(path: &Path, in_words_of_fio: bool) -> Result<Found, S
     }
 }
 
-/// What an engine cannot use: in fio's words, which have no prefix, or with what to name instead.
+/// The error about a file that the engine cannot use: in fio's words, which have no prefix, or with what to name instead.
 fn not_of_the_engine(engine: &str, words: &str, advice: &str, in_words_of_fio: bool) -> SetupError {
     let error = |message: String| SetupError::new(libc::EINVAL, "setup_files", message);
     match in_words_of_fio {
@@ -132,7 +132,7 @@ fn not_of_the_engine(engine: &str, words: &str, advice: &str, in_words_of_fio: b
     }
 }
 
-/// What is at a path, if it is of the kind that `filetype` asks for. fio does not check that, and lays a file out over a device node.
+/// The file or device at a path, which must be of the kind that `filetype` asks for. fio does not check that, and lays a file out over a device node.
 fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<Found, SetupError> {
     let found = detect(path)?;
     if found.kind == kind {

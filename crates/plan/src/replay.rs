@@ -117,7 +117,7 @@ fn read_merged(
     read_log(job, &to.display().to_string(), source, rules, kept, findings)
 }
 
-/// What a plan keeps of a log beside its summary.
+/// The part of a log that a plan keeps beside its summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     Steps,
@@ -291,7 +291,7 @@ impl LogToRead<'_> {
         Ok((summary, devices))
     }
 
-    /// What to know about the replay of a block trace.
+    /// Notes what limits the replay of a block trace.
     fn notes_on_trace<R: Read>(&self, trace: &StepReader<R>, findings: &mut Findings) {
         if trace.changes_left_out() > 0 {
             let name = job_name(self.job);

@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct SpecDraft {
     pub(crate) spec: JobSpec,
     pub(crate) sizing: Sizing,
-    /// Why the log that it is to replay cannot be read.
+    /// The reason why the log to replay cannot be read.
     pub(crate) unreadable_log: Option<SetupError>,
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn percent_of(bytes: u64, percent: u8) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
-/// What a job says about sizes.
+/// The size options of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizing {
     pub(crate) size: Option<BytesOrPercent>,
@@ -80,7 +80,7 @@ pub(crate) struct Sizing {
 }
 
 impl Sizing {
-    /// What the options say. Sizes in zones are 0 as long as the size of a zone is not known.
+    /// The options of a job. Sizes in zones are 0 as long as the size of a zone is not known.
     pub(crate) fn of(job: &Job, spec: &JobSpec, zone: Option<u64>, findings: &mut Findings) -> Sizing {
         let options = &job.options;
         let mut extent = |opt: Opt| match options.if_given(opt)? {

@@ -147,7 +147,7 @@ fn is_private_to_a_missing_engine(job: &Job, row: &OptionRow) -> bool {
     matches!(row.scope, OptionScope::Engines(_)) && EngineKind::from_word(job.options.engine()).is_none()
 }
 
-/// Why an assignment has no effect in its job, if that is so.
+/// The reason why an assignment has no effect in its job, if it has none.
 fn reason(job: &Job, given: &GivenOption) -> Option<&'static str> {
     match given.opt.row().status {
         // The reader of job files has already warned about it.

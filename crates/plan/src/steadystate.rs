@@ -97,7 +97,7 @@ pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Fi
     }
 }
 
-/// What the jobs of a group must have in common, for which one window is kept: all but the interval, in which all jobs of a run agree.
+/// The steady state that the jobs of a group share, because one window is kept for all of them: without the interval, in which all jobs of a run agree.
 pub(crate) fn in_group(job: &Job) -> Option<SteadyState> {
     state(job).map(|state| SteadyState { interval: Duration::ZERO, ..state })
 }

@@ -14,7 +14,7 @@ use crate::findings::Findings;
 /// Pause between two looks at the program of `exec`, as in fio.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// What `cpuio` is to burn.
+/// The load of `cpuio`.
 pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
     if !Opt::Cpuload.row().belongs_to(options.engine()) {
         return CpuLoad::default();
@@ -26,7 +26,7 @@ pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
     }
 }
 
-/// What `exec` is to run.
+/// The program of `exec`.
 pub(crate) fn program(options: &Options) -> Program {
     if !Opt::Program.row().belongs_to(options.engine()) {
         return Program::default();

@@ -62,7 +62,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// What the options say; the files follow when they are known.
+/// Resolves the options; the files follow when they are known.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     if !chooses(job, Opt::Zonemode, ZoneMode::Zbd) {

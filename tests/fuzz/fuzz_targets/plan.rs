@@ -9,7 +9,7 @@ mod shared;
 mod target;
 
 use ferrio_job::ArgOrigin;
-use ferrio_jobfile::{Builder, Job, Opt, Reading, diagnostics_json, diagnostics_render};
+use ferrio_jobfile::{Builder, Environment, Job, Opt, Reading, diagnostics_json, diagnostics_render};
 use ferrio_plan::{PlanOptions, plan};
 
 /// Most clones of a job, and most files of one.
@@ -17,8 +17,7 @@ const MANY: i64 = 32;
 
 target::target!(|data: &[u8]| {
     for reading in [Reading::Ferrio, Reading::Fio] {
-        let mut builder = Builder::new(shared::environment(&[]));
-        builder.reading(reading);
+        let mut builder = Builder::new(Environment { reading, ..shared::environment(&[]) });
         for (index, (name, value)) in (1..).zip([("ioengine", "null"), ("size", "1m")]) {
             let text = format!("--{name}={value}");
             builder.command_option(name, Some(value), ArgOrigin { index, text });

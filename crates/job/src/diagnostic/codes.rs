@@ -33,7 +33,7 @@ pub enum AsFio {
 pub struct Subject {
     /// Heading.
     pub name: &'static str,
-    /// Its codes.
+    /// The codes about it.
     pub codes: &'static [Code],
 }
 

@@ -1,4 +1,4 @@
-//! What the user should know about options, jobs and runs: a code, a place, a message and what to do. Errors of system calls are
+//! Messages to the user about options, jobs and runs: a code, a place, the text and what to do. Errors of system calls are
 //! worded as in the C library, which users know and tools grep for.
 
 pub mod codes;
@@ -19,7 +19,7 @@ pub enum Severity {
     Note,
 }
 
-/// What the line of a message begins with where people read it. Programs get the message alone.
+/// The beginning of a message's line where people read it. Programs get the message alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Prefix {
     /// The program as the user calls it: `fio: `, as most messages of fio, or `ferrio: `.
@@ -59,11 +59,11 @@ pub struct Diagnostic {
     /// The kind of mistake in words joined by dashes; stays the same from version to version, whatever the
     /// message says.
     pub code: &'static str,
-    /// What is wrong, with the user's own text.
+    /// The problem, with the user's own text.
     pub message: String,
     /// The jobs it is about, each once; empty when it concerns no job or all of them.
     pub jobs: Vec<String>,
-    /// What its line begins with.
+    /// The beginning of its line.
     pub prefix: Prefix,
     /// How fio words it.
     pub fio: FioWords,
@@ -71,9 +71,9 @@ pub struct Diagnostic {
     pub origin: Origin,
     /// Text beside the caret; may be empty.
     pub label: String,
-    /// What to do.
+    /// Advice.
     pub help: Option<String>,
-    /// What to write at `origin` instead, where one text is likely to be meant.
+    /// A replacement for the text at `origin`, where one text is likely to be meant.
     pub suggestion: Option<String>,
 }
 
@@ -107,44 +107,44 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Note, code: "note", ..Diagnostic::error(message, Origin::Builtin) }
     }
 
-    /// The same with the kind of mistake it is, one of [`codes`].
+    /// Sets the kind of mistake, one of [`codes`].
     pub fn code(self, code: &'static str) -> Diagnostic {
         debug_assert!(codes::find(code).is_some(), "the code {code} is not in the table");
         Diagnostic { code, ..self }
     }
 
-    /// The same with a place.
+    /// Sets the place.
     pub fn at(self, origin: Origin) -> Diagnostic {
         Diagnostic { origin, ..self }
     }
 
-    /// The same about one more job.
+    /// Adds a job that it is about.
     pub fn job(mut self, name: impl Into<String>) -> Diagnostic {
         self.jobs.push(name.into());
         self
     }
 
-    /// The same with another beginning of its line.
+    /// Sets the beginning of its line.
     pub fn prefix(self, prefix: Prefix) -> Diagnostic {
         Diagnostic { prefix, ..self }
     }
 
-    /// The same in other words of fio.
+    /// Sets fio's words.
     pub fn in_fio(self, fio: FioWords) -> Diagnostic {
         Diagnostic { fio, ..self }
     }
 
-    /// The same with a text beside the caret.
+    /// Sets the text beside the caret.
     pub fn label(self, label: impl Into<String>) -> Diagnostic {
         Diagnostic { label: label.into(), ..self }
     }
 
-    /// The same with advice.
+    /// Sets the advice.
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
     }
 
-    /// The same with the text that was probably meant.
+    /// Sets the text that was probably meant.
     pub fn suggest(self, text: impl Into<String>) -> Diagnostic {
         Diagnostic { suggestion: Some(text.into()), ..self }
     }
@@ -166,7 +166,7 @@ impl Diagnostic {
         }
     }
 
-    /// What fio prints instead, if that is known.
+    /// The lines that fio prints instead, if they are known.
     fn lines_of_fio(&self, compat: Compat) -> Option<&[String]> {
         match (compat, &self.fio) {
             (Compat::Fio, FioWords::Lines(lines)) => Some(lines),
@@ -174,7 +174,7 @@ impl Diagnostic {
         }
     }
 
-    /// What stands before the message in its line.
+    /// The word before the message in its line.
     pub fn line_label(&self, compat: Compat) -> Option<&str> {
         match (self.prefix, self.jobs.first()) {
             _ if self.lines_of_fio(compat).is_some() => None,
@@ -186,7 +186,7 @@ impl Diagnostic {
     }
 }
 
-/// What the C library says about an errno, without the number: `No space left on device`.
+/// The text of the C library for an errno, without the number: `No space left on device`.
 #[must_use]
 pub fn strerror(errno: i32) -> String {
     let text = io::Error::from_raw_os_error(errno).to_string();

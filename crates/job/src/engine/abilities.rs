@@ -1,9 +1,9 @@
-//! What follows from the properties of an engine.
+//! Conclusions from the properties of an engine.
 
 use super::{EngineKind, Property};
 
 impl EngineKind {
-    /// What is special about the engine, a sentence for each property: all but how I/Os complete, and what `docs/engines.md` has columns
+    /// The peculiarities of the engine, a sentence for each property: all but how I/Os complete, and what `docs/engines.md` has columns
     /// for.
     pub fn in_words(self) -> impl Iterator<Item = &'static str> {
         self.properties().iter().filter_map(move |&property| self.sentence(property))
@@ -30,7 +30,7 @@ impl EngineKind {
         self != EngineKind::Http || cfg!(feature = "http")
     }
 
-    /// Why the engine is not part of this build of the program, and how to get it.
+    /// The reason why the engine is not part of this build of the program, and how to get it.
     #[must_use]
     pub fn reason_of_absence(self) -> Option<String> {
         let feature = self.feature().filter(|_| !self.is_built_in())?;

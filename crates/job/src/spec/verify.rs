@@ -1,4 +1,4 @@
-//! What a job may check, and its verify state.
+//! What jobs overwrite and check, and their verify states.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ impl JobSpec {
         self.overwrites() != Overwrites::Never
     }
 
-    /// What the writes of one pass may do to blocks that the pass has written before. Zones come round again, and so do files that are
+    /// Whether the writes of one pass may overwrite blocks of the same pass. Zones come round again, and so do files that are
     /// never finished; nothing is known of a log.
     ///
     /// The passes of `time_based` repeat the blocks of the one before. That counts when a block may touch only a part of an older one, or

@@ -18,10 +18,11 @@ use crate::evaluate::{self, ValueContext, unknown};
 use crate::jobs::{Job, JobSet, ListedSection};
 use crate::options::{GivenOption, InheritedOptions, Options};
 use crate::sections::{FileSection, Library, SectionEnd, is_global};
-use crate::value::{Reading, Value};
+use crate::value::Value;
 use overrides::Override;
 
 /// Collects jobs: first the command line from left to right, then the job files.
+#[derive(Default)]
 pub struct Builder {
     environment: Environment,
     library: Library,
@@ -49,6 +50,7 @@ struct Globals {
 }
 
 /// A job whose globals are not complete yet.
+#[derive(Default)]
 struct JobDraft {
     name: String,
     own: Vec<GivenOption>,
@@ -72,7 +74,9 @@ struct WantedSection {
     is_found: bool,
 }
 
+#[derive(Default)]
 enum OptionTarget {
+    #[default]
     Globals,
     Job(usize),
     Nothing,
@@ -81,32 +85,7 @@ enum OptionTarget {
 impl Builder {
     /// A builder without jobs.
     pub fn new(environment: Environment) -> Builder {
-        Builder {
-            environment,
-            library: Library::default(),
-            diagnostics: Vec::new(),
-            scopes: vec![Globals::default()],
-            drafts: Vec::new(),
-            target: OptionTarget::Globals,
-            wanted: Vec::new(),
-            files: Vec::new(),
-            overrides: Vec::new(),
-        }
-    }
-
-    /// Sets how lines and values are read; must be called before the first option or file.
-    pub fn reading(&mut self, reading: Reading) {
-        self.environment.reading = reading;
-    }
-
-    /// Sets whether jobs have the options of ferrio or of fio; must be called before the first option or file.
-    pub fn compat(&mut self, compat: Compat) {
-        self.environment.compat = compat;
-    }
-
-    /// Declares that the jobs do not run, as with `--parse-only`; must be called before the first option or file.
-    pub fn set_parse_only(&mut self, parse_only: bool) {
-        self.environment.parse_only = parse_only;
+        Builder { environment, scopes: vec![Globals::default()], ..Builder::default() }
     }
 
     /// Adds a job option of the command line; `name` is complete and has no dashes. It belongs to the job begun last, or
@@ -170,14 +149,11 @@ impl Builder {
         self.drafts.push(JobDraft {
             name: name.to_owned(),
             own: vec![given],
-            overridden: Vec::new(),
             setting: self.scopes[0].setting.clone(),
-            scope: 0,
             inherited: self.scopes[0].list.len(),
             from_command_line: true,
-            first_of_file: false,
-            fails_after_first_io: false,
             origin: argument.origin(),
+            ..JobDraft::default()
         });
     }
 
@@ -311,15 +287,14 @@ impl Builder {
         self.drafts.push(JobDraft {
             name: section.name.clone(),
             own,
-            overridden: Vec::new(),
             setting,
             scope,
             inherited: self.scopes[scope].list.len(),
-            from_command_line: false,
             first_of_file,
             fails_after_first_io: self.scopes[scope].fails_after_first_io
                 || section.cut == Some(SectionEnd::MissingFile),
             origin: section.origin.clone(),
+            ..JobDraft::default()
         });
         self.note_dropped(before, section);
     }

@@ -23,7 +23,11 @@ fn machine() -> Environment {
 }
 
 fn build(fill: impl FnOnce(&mut Builder)) -> Result<JobSet, String> {
-    let mut builder = Builder::new(machine());
+    build_as(Compat::Ferrio, fill)
+}
+
+fn build_as(compat: Compat, fill: impl FnOnce(&mut Builder)) -> Result<JobSet, String> {
+    let mut builder = Builder::new(Environment { compat, ..machine() });
     fill(&mut builder);
     builder.finish().map_err(|problems| problems.render(false))
 }
@@ -174,8 +178,7 @@ fn named_sections_are_kept_and_others_are_not_read() {
 
 #[test]
 fn fio_forgets_the_named_sections_after_the_first_file_and_makes_skipped_options_globals() {
-    let set = build(|builder| {
-        builder.compat(Compat::Fio);
+    let set = build_as(Compat::Fio, |builder| {
         section(builder, "a");
         argument(builder, "name=q");
         argument(builder, "bs=4k");
@@ -416,11 +419,7 @@ fn jobs_inherit_no_name_and_in_fio_no_user() {
         (Compat::Ferrio, [Some(1), Some(3)], &["name"][..]),
         (Compat::Fio, [None, Some(3)], &["name", "uid", "gid"]),
     ] {
-        let set = build(|builder| {
-            builder.compat(compat);
-            builder.file("j.fio", text.as_bytes());
-        })
-        .unwrap();
+        let set = build_as(compat, |builder| builder.file("j.fio", text.as_bytes())).unwrap();
         let names = [0, 1].map(|job: usize| set.jobs[job].options.text(Opt::Name));
         assert_eq!(names, [None, Some("zz")], "{compat:?}");
         assert_eq!([0, 1].map(|job: usize| set.jobs[job].options.if_given::<u32>(Opt::Uid)), uids);

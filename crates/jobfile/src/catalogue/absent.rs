@@ -73,7 +73,7 @@ macro_rules! absent {
         static ABSENT: &[AbsentEngine] =
             &[$(AbsentEngine { name: $name, help: $help, reason: $reason, instead: $instead }),+];
 
-        /// The same as words of `ioengine`.
+        /// Absent engines as words of `ioengine`.
         const ABSENT_WORDS: &[Word] = &[$(Word { word: $name, same_as: None, help: $help }),+];
     };
 }

@@ -53,11 +53,6 @@ impl Opt {
         )
     }
 
-    /// All rows with `name` as main name or alias, core first.
-    pub fn named(name: &str) -> impl Iterator<Item = Opt> {
-        names::named(name)
-    }
-
     /// The option with this name in a job that uses `engine`: a core option, one of a database or a profile, or a private one of that
     /// engine.
     pub fn from_name(name: &str, engine: &str, compat: Compat) -> Option<Opt> {

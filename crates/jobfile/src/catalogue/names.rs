@@ -68,16 +68,18 @@ const fn bucket(name: &str) -> usize {
     (hash ^ hash >> 16) as usize % BUCKETS
 }
 
-/// The options with this name or alias, in the order of rows.
-pub(super) fn named(wanted: &str) -> impl Iterator<Item = Opt> {
-    let mut next = INDEX.heads[bucket(wanted)];
-    let chain = std::iter::from_fn(move || {
-        let entry = INDEX.entries.get(usize::from(next))?;
-        next = entry.next;
-        Some(entry)
-    });
-    let entries = chain.filter(move |entry| text(entry.row.into(), entry.name.into()) == wanted);
-    entries.map(|entry| ROWS[usize::from(entry.row)].opt)
+impl Opt {
+    /// The options with this name or alias, in the order of rows: core first.
+    pub fn named(wanted: &str) -> impl Iterator<Item = Opt> {
+        let mut next = INDEX.heads[bucket(wanted)];
+        let chain = std::iter::from_fn(move || {
+            let entry = INDEX.entries.get(usize::from(next))?;
+            next = entry.next;
+            Some(entry)
+        });
+        let entries = chain.filter(move |entry| text(entry.row.into(), entry.name.into()) == wanted);
+        entries.map(|entry| ROWS[usize::from(entry.row)].opt)
+    }
 }
 
 #[cfg(test)]
@@ -90,14 +92,14 @@ mod tests {
             for name in std::iter::once(row.name).chain(row.aliases.iter().copied()) {
                 let with_name = ROWS.iter().filter(|row| row.name == name || row.aliases.contains(&name));
                 assert_eq!(
-                    named(name).collect::<Vec<_>>(),
+                    Opt::named(name).collect::<Vec<_>>(),
                     with_name.map(|row| row.opt).collect::<Vec<_>>(),
                     "{name}"
                 );
             }
         }
         for name in ["", "iodpeth", "Iodepth", "iodepth "] {
-            assert_eq!(named(name).next(), None, "{name}");
+            assert_eq!(Opt::named(name).next(), None, "{name}");
         }
     }
 

@@ -178,6 +178,28 @@ pub enum ValueUnit {
     Mebibytes,
 }
 
+impl ValueUnit {
+    /// The unit in the words of help; `None` for counts and numbers without one.
+    pub fn text(self) -> Option<&'static str> {
+        match self {
+            ValueUnit::Plain | ValueUnit::Count => None,
+            ValueUnit::CountPerSecond => Some("per second"),
+            ValueUnit::Bytes => Some("bytes"),
+            ValueUnit::BytesPerSecond => Some("bytes per second"),
+            ValueUnit::Seconds => Some("seconds"),
+            ValueUnit::Milliseconds => Some("milliseconds"),
+            ValueUnit::Microseconds => Some("microseconds"),
+            ValueUnit::Percent => Some("percent"),
+            ValueUnit::Mebibytes => Some("MiB"),
+        }
+    }
+
+    /// Whether it is one of time.
+    pub fn is_time(self) -> bool {
+        matches!(self, ValueUnit::Seconds | ValueUnit::Milliseconds | ValueUnit::Microseconds)
+    }
+}
+
 impl OptionRow {
     /// The choice with this spelling.
     pub fn choice(&self, word: &str) -> Option<&'static Word> {

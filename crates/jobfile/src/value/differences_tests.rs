@@ -22,8 +22,7 @@ fn cell(text: &str) -> String {
 
 /// What the last line of an example is read as, in the words of the table.
 fn outcome(example: &[&str], reading: Reading) -> Result<String, Problems> {
-    let mut builder = Builder::new(Environment::default());
-    builder.reading(reading);
+    let mut builder = Builder::new(Environment { reading, ..Environment::default() });
     builder.file("j.fio", format!("[a]\n{}\n", example.join("\n")).as_bytes());
     let set = builder.finish()?;
     let last = set.jobs[0].own.last().expect("a line");

@@ -11,7 +11,7 @@ use super::fault::{Fault, TextPiece, leading_digits};
 pub(crate) enum Number {
     /// Whole.
     Whole(i128),
-    /// With a fraction.
+    /// A number with a fraction.
     Real(f64),
 }
 

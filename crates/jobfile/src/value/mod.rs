@@ -28,7 +28,7 @@ pub(crate) use number::{fill, pieces, pieces_by_comma};
 pub use number::{size_factor, time_factor};
 pub(crate) use parse::parse;
 
-use crate::catalogue::{Opt, OptionRow};
+use crate::catalogue::OptionRow;
 
 /// The reading of values.
 ///
@@ -57,14 +57,4 @@ pub(crate) fn read(
         Reading::Ferrio => parse(row, text, kb_base, read_file)
             .map_err(|fault| advice::advise(fault, row, text.unwrap_or(""), kb_base, read_file)),
     }
-}
-
-/// Checks a value for an option before a job file has it.
-///
-/// # Errors
-/// A short reason why the value is refused, and the remedy if it is known.
-pub fn check_value(opt: Opt, text: &str) -> Result<(), (String, Option<String>)> {
-    let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
-    let value = read(Reading::Ferrio, opt.row(), Some(text), 1024, &no_file);
-    value.map(drop).map_err(|fault| (fault.label.into_string(), fault.help))
 }

@@ -191,13 +191,8 @@ impl NumberReader<'_> {
             "%" => return fault("a percentage is not applicable to this option"),
             _ => {}
         }
-        let unit = match self.row.unit {
-            ValueUnit::Milliseconds => Some("milliseconds"),
-            ValueUnit::Microseconds => Some("microseconds"),
-            ValueUnit::Seconds => Some("seconds"),
-            _ => None,
-        };
-        match unit.filter(|_| time_factor(&suffix.text.to_ascii_lowercase()).is_some()) {
+        let is_time_suffix = time_factor(&suffix.text.to_ascii_lowercase()).is_some();
+        match self.row.unit.text().filter(|_| self.row.unit.is_time() && is_time_suffix) {
             Some(unit) => fault("no time suffixes here")
                 .help(format!("this option counts {unit}; write the number only")),
             None => fault("unknown suffix")

@@ -18,7 +18,7 @@ const CODE: &str = "database-files";
 /// Most files of a database.
 const MAX_FILES: u64 = 1 << 16;
 
-/// What is at a path, and its size once the jobs before this one have laid out their files.
+/// Finds what is at a path, and its size once the jobs before this one have laid out their files.
 pub(crate) type Find<'a> = dyn FnMut(&Path) -> Result<(Found, Option<u64>), SetupError> + 'a;
 
 /// The files that all jobs of a database have, in order: data, log, double-write area.

@@ -12,14 +12,11 @@ use super::rules;
 use crate::findings::Findings;
 use crate::sizes::percent_of;
 
-/// The largest page in bytes.
-pub(super) const MAX_PAGE: u64 = 16 << 20;
-
 /// The model with one page of data, until the files are known. What is wrong with it is reported.
 pub(crate) fn resolve(job: &Job, model: DatabaseModel, spec: &JobSpec, findings: &mut Findings) -> Database {
     rules::check_options(job, model, spec, findings);
     let options = &job.options;
-    let smallest = spec.block.0[0].min.clamp(1, MAX_PAGE);
+    let smallest = spec.block.0[0].min.clamp(1, rules::MAX_PAGE);
     let page = u32::try_from(smallest).unwrap_or(u32::MAX);
     let log = DatabaseLog {
         block: options.value(Opt::LogBlock),

@@ -33,7 +33,7 @@ const ERRORS: OptionSupport = Decided(
 const VERIFICATION: OptionSupport =
     Decided("what its pages contain, and verifies none", "verify with a job of its own");
 
-/// What holds for the options of a group of fio's: one about I/O or files is refused unless it is among the [`EXCEPTIONS`].
+/// The answer for the options of one of fio's groups: those about I/O or files are refused, except for the [`EXCEPTIONS`].
 fn support_of_group(row: &OptionRow) -> OptionSupport {
     match (row.category, row.group) {
         (_, "verify" | "trim") => VERIFICATION,
@@ -166,7 +166,7 @@ pub(super) fn is_kept(job: &Job, given: &GivenOption, model: DatabaseModel) -> b
         || !matches!(given.opt.row().status, OptionStatus::Works)
 }
 
-/// Why an option of databases has no effect beside the others of this job.
+/// The reason why an option of databases has no effect beside the others of this job, if it has none.
 fn without_effect(job: &Job, opt: Opt, model: DatabaseModel) -> Option<&'static str> {
     let or_preset = |opt: Opt, word: &str| {
         let given = job.options.given(opt).map(|given| given.text.as_str());
@@ -236,7 +236,7 @@ pub(super) fn check<'a>(
     }
 }
 
-/// Of the distributions of offsets, a database has those of an unlimited number of pages.
+/// A database has only the distributions that are defined for any number of pages.
 fn is_distribution_of_pages(given: &GivenOption) -> bool {
     use ferrio_jobfile::Argument;
     match &given.value {

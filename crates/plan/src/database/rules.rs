@@ -9,7 +9,6 @@ use ferrio_job::{
 use ferrio_jobfile::{Amount, Job, Opt, OptionScope, preset_options};
 
 use super::files::DatabaseFiles;
-use super::model::MAX_PAGE;
 use super::{BACKGROUND_BUFFERS, most_in_flight};
 use crate::as_written::{name, note, refuse};
 use crate::findings::Findings;
@@ -25,6 +24,8 @@ const ENGINES: [EngineKind; 6] = [
     EngineKind::IoUring,
     EngineKind::Posixaio,
 ];
+/// The largest page in bytes.
+pub(super) const MAX_PAGE: u64 = 16 << 20;
 /// The largest I/O of the write-back in bytes.
 const MAX_BATCH: u64 = 256 << 20;
 /// Direct I/O is in units of at least this many bytes.

@@ -83,7 +83,7 @@ fn given(job: &Job, opt: Opt) -> Option<Vec<f64>> {
 }
 
 impl Merging {
-    /// What the job asks for, if it merges traces.
+    /// The merging that the job asks for, if it merges traces.
     pub(super) fn of(job: &Job) -> Option<Self> {
         let to = job.options.text(Opt::MergeBlktraceFile)?.into();
         let scales = given(job, Opt::MergeBlktraceScalars).unwrap_or_default();

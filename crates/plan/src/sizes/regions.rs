@@ -175,11 +175,11 @@ impl EvenShares {
     }
 }
 
-/// What a file gets of a `size` in bytes.
+/// The share of a file in a `size` in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     each: u64,
-    /// With its part of what does not divide.
+    /// This includes its part of the remainder.
     of_file: u64,
 }
 

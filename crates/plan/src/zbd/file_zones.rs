@@ -69,7 +69,7 @@ fn of_file(
     Ok(zones)
 }
 
-/// What the first job with a file has settled holds for all others.
+/// The zones of a file that the first job with the file has settled; the others may not contradict them.
 fn same_zones(
     path: &dyn Display,
     zones: FileZones,

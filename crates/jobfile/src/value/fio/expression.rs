@@ -17,7 +17,7 @@ pub(super) fn evaluate(piece: TextPiece<'_>, time: bool) -> Result<(u64, bool), 
     Ok((if suffixed { whole } else { i64::from(whole as i32) } as u64, suffixed))
 }
 
-/// The same for a decimal number, where a fraction times a suffix keeps its fraction.
+/// Evaluates a piece up to its first `,` or `#` as a decimal number: a fraction times a suffix keeps its fraction.
 pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     let end = end(piece, |sign| matches!(sign, ',' | '#'));
     run(piece.part(0, end), &Dialect::Decimal).map(|outcome| outcome.number.real())
