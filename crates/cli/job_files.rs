@@ -31,7 +31,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
         arguments::files_of(items).map(|name| (name, content(name))).collect();
     let mb_memory = environment.mb_memory;
     let mut builder = Builder::new(Environment {
-        reading: settings.strict,
+        dialect: settings.strict,
         compat: settings.compat,
         parse_only: matches!(settings.action, Action::Parse | Action::ShowCommands),
         ..environment

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Command;
 use clap::error::ErrorKind;
 use ferrio_job::{Compat, Diagnostic};
-use ferrio_jobfile::Reading;
+use ferrio_jobfile::Dialect;
 use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
@@ -91,7 +91,7 @@ pub struct ProgramSettings {
     /// Whose habits the program has.
     pub compat: Compat,
     /// How to read odd values of job options.
-    pub strict: Reading,
+    pub strict: Dialect,
     /// Directory of verify states; the current one if empty.
     pub aux_path: PathBuf,
     /// The built-in profile whose jobs run.
@@ -235,8 +235,8 @@ impl ProgramSettings {
             warnings_fatal: given.has(ProgramOption::WarningsFatal),
             compat,
             strict: match given.value(ProgramOption::Strict).unwrap_or(compat) {
-                Compat::Ferrio => Reading::Ferrio,
-                Compat::Fio => Reading::Fio,
+                Compat::Ferrio => Dialect::Ferrio,
+                Compat::Fio => Dialect::Fio,
             },
             aux_path: given.value::<String>(ProgramOption::AuxPath).map(PathBuf::from).unwrap_or_default(),
             profile: profile(&given)?,

@@ -187,9 +187,9 @@ fn help_wins_over_whatever_follows_it() {
 
 #[test]
 fn odd_values_are_refused_unless_fios_reading_is_selected() {
-    assert_eq!(read(&[]).unwrap().strict, Reading::Ferrio);
-    assert_eq!(read(&["--strict=fio"]).unwrap().strict, Reading::Fio);
-    assert_eq!(read(&["--strict", "fio", "--strict=ferrio"]).unwrap().strict, Reading::Ferrio);
+    assert_eq!(read(&[]).unwrap().strict, Dialect::Ferrio);
+    assert_eq!(read(&["--strict=fio"]).unwrap().strict, Dialect::Fio);
+    assert_eq!(read(&["--strict", "fio", "--strict=ferrio"]).unwrap().strict, Dialect::Ferrio);
     assert!(refusal(&["--strict=no"]).contains("choices are ferrio and fio"));
 }
 

@@ -21,7 +21,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, JobSpec, TuningUse};
+use ferrio_job::{Diagnostic, JobSpec, Optimisations};
 use ferrio_stats::ThreadUsage;
 use nix::errno::Errno;
 
@@ -307,8 +307,8 @@ pub trait Engine {
     }
 
     /// The optimisations in use because of `tuning=lean`. Called after files are attached.
-    fn tuning_use(&self) -> TuningUse {
-        TuningUse::NONE
+    fn optimisations(&self) -> Optimisations {
+        Optimisations::NONE
     }
 
     /// Notes for the user about the set-up, such as fallbacks. Called once after `attach`.

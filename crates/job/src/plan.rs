@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::{ClockSource, CompatRules, Diagnostic, JobSpec, OptionEcho, Origin, Prefix};
+use crate::{ClockSource, CompatRules, Diagnostic, JobSpec, Origin, Prefix, ReportedOptions};
 
 /// A job that could not be set up (no size, bad offset...): it does no I/O, but it is reported and counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct Plan {
     /// The clock of all of them; unless given, the time stamp counter if it is reliable, else the kernel.
     pub clock: Option<ClockSource>,
     /// `[global]` options for the JSON report.
-    pub globals: OptionEcho,
+    pub globals: ReportedOptions,
     /// Notes and warnings, in the order they were found.
     pub diagnostics: Vec<Diagnostic>,
     /// Options without effect, of which `diagnostics` has a note each.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::*;
 
-/// Options as the JSON report echoes them: canonical names, each once, and value texts. Clones of a section share them.
-pub type OptionEcho = Arc<[(String, String)]>;
+/// Options as the JSON report lists them: canonical names, each once, and value texts. Clones of a section share them.
+pub type ReportedOptions = Arc<[(String, String)]>;
 
 /// One resolved job (one clone).
 ///
@@ -86,7 +86,7 @@ pub struct JobSpec {
     pub buffer: BufferContent,
     /// Memory of the buffers.
     pub memory: Memory,
-    /// `tuning`: whether the job takes cheaper ways that fio does not take by itself.
+    /// `tuning`: whether the job uses optimisations that fio does not use by itself.
     pub tuning: Tuning,
     /// Engine.
     pub engine: EngineKind,
@@ -155,7 +155,7 @@ pub struct JobSpec {
     /// Units of printed numbers.
     pub units: Units,
     /// The job's own options for the JSON report.
-    pub options: OptionEcho,
+    pub options: ReportedOptions,
 }
 
 /// How the files of a job are laid out, and what becomes of them.

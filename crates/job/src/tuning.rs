@@ -1,4 +1,4 @@
-//! `tuning`: whether a job takes the cheaper ways that Linux offers, which change the conditions of the measurement.
+//! `tuning`: whether a job uses optimisations that Linux offers, which change the conditions of the measurement.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -13,58 +13,58 @@ choices! {
     }
 }
 
-/// What a job does because of [`Tuning::Lean`], and would not do as fio. A job may use less than it tries, because the kernel
-/// refuses it.
+/// Optimisations that a job uses because of [`Tuning::Lean`], and would not use as fio. They may be fewer than it tries, because the kernel
+/// refuses some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TuningUse(u8);
+pub struct Optimisations(u8);
 
-impl TuningUse {
-    /// Nothing: what all jobs begin with.
-    pub const NONE: TuningUse = TuningUse(0);
+impl Optimisations {
+    /// No optimisation, with which all jobs begin.
+    pub const NONE: Optimisations = Optimisations(0);
     /// Files are open with O_NOATIME.
-    pub const NOATIME: TuningUse = TuningUse(1);
+    pub const NOATIME: Optimisations = Optimisations(1);
     /// Files are registered with the ring.
-    pub const REGISTERED_FILES: TuningUse = TuningUse(1 << 1);
+    pub const REGISTERED_FILES: Optimisations = Optimisations(1 << 1);
     /// Buffers are registered with the ring.
-    pub const REGISTERED_BUFFERS: TuningUse = TuningUse(1 << 2);
+    pub const REGISTERED_BUFFERS: Optimisations = Optimisations(1 << 2);
     /// Buffers are on huge pages, as far as the kernel has any.
-    pub const HUGE_PAGES: TuningUse = TuningUse(1 << 3);
+    pub const HUGE_PAGES: Optimisations = Optimisations(1 << 3);
 
-    /// Everything that there is, with its word in reports.
-    const WORDS: [(TuningUse, &'static str); 4] = [
-        (TuningUse::NOATIME, "noatime"),
-        (TuningUse::REGISTERED_FILES, "registered-files"),
-        (TuningUse::REGISTERED_BUFFERS, "registered-buffers"),
-        (TuningUse::HUGE_PAGES, "huge-pages"),
+    /// All of them, with their words in reports.
+    const WORDS: [(Optimisations, &'static str); 4] = [
+        (Optimisations::NOATIME, "noatime"),
+        (Optimisations::REGISTERED_FILES, "registered-files"),
+        (Optimisations::REGISTERED_BUFFERS, "registered-buffers"),
+        (Optimisations::HUGE_PAGES, "huge-pages"),
     ];
 
     /// True if it has all of `other`.
     #[must_use]
-    pub const fn has(self, other: TuningUse) -> bool {
+    pub const fn has(self, other: Optimisations) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// This, if `condition` holds.
     #[must_use]
-    pub const fn when(self, condition: bool) -> TuningUse {
-        if condition { self } else { TuningUse::NONE }
+    pub const fn when(self, condition: bool) -> Optimisations {
+        if condition { self } else { Optimisations::NONE }
     }
 
     /// The words that reports have for it.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        TuningUse::WORDS.into_iter().filter(move |(part, _)| self.has(*part)).map(|(_, word)| word)
+        Optimisations::WORDS.into_iter().filter(move |(part, _)| self.has(*part)).map(|(_, word)| word)
     }
 }
 
-impl BitOr for TuningUse {
-    type Output = TuningUse;
+impl BitOr for Optimisations {
+    type Output = Optimisations;
 
-    fn bitor(self, other: TuningUse) -> TuningUse {
-        TuningUse(self.0 | other.0)
+    fn bitor(self, other: Optimisations) -> Optimisations {
+        Optimisations(self.0 | other.0)
     }
 }
 
-impl fmt::Display for TuningUse {
+impl fmt::Display for Optimisations {
     /// The words, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words().collect::<Vec<_>>().join(", "))
@@ -77,10 +77,14 @@ mod tests {
 
     #[test]
     fn what_is_used_adds_up_and_has_a_word_each() {
-        let used =
-            TuningUse::HUGE_PAGES | TuningUse::NOATIME.when(true) | TuningUse::REGISTERED_FILES.when(false);
+        let used = Optimisations::HUGE_PAGES
+            | Optimisations::NOATIME.when(true)
+            | Optimisations::REGISTERED_FILES.when(false);
         assert_eq!(used.to_string(), "noatime, huge-pages");
-        assert!(used.has(TuningUse::NOATIME) && !used.has(TuningUse::REGISTERED_FILES | TuningUse::NOATIME));
-        assert_eq!(TuningUse::NONE.to_string(), "");
+        assert!(
+            used.has(Optimisations::NOATIME)
+                && !used.has(Optimisations::REGISTERED_FILES | Optimisations::NOATIME)
+        );
+        assert_eq!(Optimisations::NONE.to_string(), "");
     }
 }

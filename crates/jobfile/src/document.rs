@@ -16,7 +16,7 @@ use ferrio_job::{Diagnostic, Origin};
 
 use crate::environment::Environment;
 use crate::sources::Sources;
-use crate::value::Reading;
+use crate::value::Dialect;
 use unreadable::Unreadable;
 
 /// The meaning of a line.
@@ -84,11 +84,11 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     let mut lines = Vec::new();
     let mut places = Vec::new();
     let pieces = (1..=sources.lines(source)).flat_map(|line| {
-        let pieces = pieces(sources.line(source, line), environment.reading).into_iter();
+        let pieces = pieces(sources.line(source, line), environment.dialect).into_iter();
         pieces.map(move |piece| (line, piece))
     });
     for (line, piece) in pieces {
-        let piece = LinePart::new(sources, source, line, piece, environment.reading);
+        let piece = LinePart::new(sources, source, line, piece, environment.dialect);
         if let Some((line, place)) = adapt(&piece, environment) {
             // One error is enough for a file that is not text.
             let hopeless = matches!(place.unreadable, Some(Unreadable::NotUtf8 | Unreadable::Nul));
@@ -105,10 +105,10 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
 }
 
 /// The parts of a line that are read as lines of their own: fio divides long lines.
-fn pieces(line: &str, reading: Reading) -> Vec<Range<usize>> {
+fn pieces(line: &str, dialect: Dialect) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
-    while reading == Reading::Fio && line.len() - start > LINE {
+    while dialect == Dialect::Fio && line.len() - start > LINE {
         let end = boundary(line, start + LINE);
         pieces.push(start..end);
         start = end;
@@ -133,10 +133,10 @@ struct LinePart<'a> {
 }
 
 impl<'a> LinePart<'a> {
-    fn new(sources: &'a Sources, source: u32, line: u32, piece: Range<usize>, reading: Reading) -> Self {
+    fn new(sources: &'a Sources, source: u32, line: u32, piece: Range<usize>, dialect: Dialect) -> Self {
         let start = piece.start;
         let raw = &sources.line(source, line)[piece];
-        let ends_line = |sign: char| matches!(sign, ';' | '#') || (reading == Reading::Fio && sign == '\0');
+        let ends_line = |sign: char| matches!(sign, ';' | '#') || (dialect == Dialect::Fio && sign == '\0');
         let end = raw.find(ends_line).unwrap_or(raw.len());
         let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
         LinePart { sources, source, line, start, kept }
@@ -173,19 +173,19 @@ fn adapt(piece: &LinePart<'_>, environment: &Environment) -> Option<(String, Lin
     let origin = piece.origin_of_end(text);
     let written = Assignment { origin: origin.clone(), value_origin: origin, ..Assignment::default() };
     let mut details = LineDetails { written, ..LineDetails::default() };
-    if let Some((why, origin)) = unreadable::find(piece, environment.reading) {
+    if let Some((why, origin)) = unreadable::find(piece, environment.dialect) {
         details.unreadable = Some(why);
         details.written.origin = origin;
         return Some((text.to_owned(), details));
     }
     if text.starts_with('[') {
-        details.section = (environment.reading == Reading::Fio).then(|| fio_section(text));
+        details.section = (environment.dialect == Dialect::Fio).then(|| fio_section(text));
         return Some((text.to_owned(), details));
     }
-    let included = match environment.reading {
-        Reading::Ferrio => include(text),
+    let included = match environment.dialect {
+        Dialect::Ferrio => include(text),
         // One character of any kind follows the word.
-        Reading::Fio => text.strip_prefix("include").map(|rest| rest.get(1..).unwrap_or_default()),
+        Dialect::Fio => text.strip_prefix("include").map(|rest| rest.get(1..).unwrap_or_default()),
     };
     if let Some(name) = included {
         details.written.value_origin = piece.origin_of_end(name);
@@ -382,7 +382,7 @@ mod tests {
     fn read_like_fio(text: &[u8]) -> Vec<LineEntry> {
         let mut sources = Sources::default();
         let source = sources.add("x.fio", text);
-        entries(&sources, source, &Environment { reading: Reading::Fio, ..Environment::default() })
+        entries(&sources, source, &Environment { dialect: Dialect::Fio, ..Environment::default() })
     }
 
     fn value(entry: &LineEntry) -> (&str, &str) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ferrio_job::Compat;
 
-use crate::value::Reading;
+use crate::value::Dialect;
 
 /// Looks up an environment variable.
 pub type VariableLookup = Box<dyn Fn(&str) -> Option<String>>;
@@ -26,7 +26,7 @@ pub struct Environment {
     /// Configured CPUs, for `$ncpus`.
     pub ncpus: u64,
     /// The dialect in which lines and values are read.
-    pub reading: Reading,
+    pub dialect: Dialect,
     /// Whether jobs have the options of ferrio or of fio.
     pub compat: Compat,
     /// True if the jobs are only parsed and never run. As in fio, the values of some options are not examined then.
@@ -53,7 +53,7 @@ impl Default for Environment {
             pagesize: 4096,
             mb_memory: 1024,
             ncpus: 1,
-            reading: Reading::default(),
+            dialect: Dialect::default(),
             compat: Compat::default(),
             parse_only: false,
         }

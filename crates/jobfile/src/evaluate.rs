@@ -12,7 +12,7 @@ use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::options::GivenOption;
 use crate::value::describe::describe;
-use crate::value::{Fault, Reading, TextPiece, Value, evaluate, fio, parse, read, shortened};
+use crate::value::{Dialect, TextPiece, Value, ValueError, evaluate, fio, parse, read, shortened};
 
 /// The settings that affect how later assignments are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,18 +80,18 @@ pub(crate) fn assignment(
 ) -> Option<GivenOption> {
     let row = opt.row();
     let mut refuse =
-        |text: Option<&str>, fault| findings.push(refusal(line, text.unwrap_or_default(), fault));
-    let text = effective(row, line, environment.reading);
-    let text = text.map_err(|fault| refuse(line.value.as_deref(), fault)).ok()?;
-    let read = |text| read(environment.reading, row, text, setting.kb_base, &*environment.read_file);
-    let examined = text.as_deref().filter(|_| environment.parse_only && environment.reading == Reading::Fio);
+        |text: Option<&str>, error| findings.push(refusal(line, text.unwrap_or_default(), error));
+    let text = effective(row, line, environment.dialect);
+    let text = text.map_err(|error| refuse(line.value.as_deref(), error)).ok()?;
+    let read = |text| read(environment.dialect, row, text, setting.kb_base, &*environment.read_file);
+    let examined = text.as_deref().filter(|_| environment.parse_only && environment.dialect == Dialect::Fio);
     let examined = examined.filter(|text| !text.is_empty()).map(|text| fio::examined_part(opt, text));
-    let value = read(text.as_deref()).or_else(|fault| match examined {
+    let value = read(text.as_deref()).or_else(|error| match examined {
         Some("") => Ok(Value::Nothing),
         Some(part) if Some(part) != text.as_deref() => read(Some(part)),
-        _ => Err(fault),
+        _ => Err(error),
     });
-    let value = value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?;
+    let value = value.map_err(|error| refuse(text.as_deref(), error)).ok()?;
     match (opt, &value) {
         (Opt::KbBase, Value::Word(word, _)) => {
             setting.kb_base = KbBase::from_word(word).unwrap_or_default().bytes().into();
@@ -106,7 +106,7 @@ pub(crate) fn assignment(
         debug!(target: debug_class::PARSE, "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
         debug_parse::option(row, text.as_deref(), &value);
     }
-    if let Some(name) = line.unset.first().filter(|_| environment.reading == Reading::Ferrio) {
+    if let Some(name) = line.unset.first().filter(|_| environment.dialect == Dialect::Ferrio) {
         let message = format!(
             "the variable `{name}` is not set, is empty or is not UTF-8: `{}` is read without it",
             line.name
@@ -121,7 +121,7 @@ pub(crate) fn assignment(
         let warning = Diagnostic::warning(message, line.origin.clone()).code("deprecated-option");
         findings.push(warning.in_fio(in_fio));
     }
-    if environment.reading == Reading::Fio && opt == Opt::PercentileList {
+    if environment.dialect == Dialect::Fio && opt == Opt::PercentileList {
         // fio has a line for each of them. The planner never sees them.
         let text = text.as_deref().unwrap_or_default();
         findings.extend(fio::floats_dropped(text).map(|piece| {
@@ -135,7 +135,7 @@ pub(crate) fn assignment(
         opt,
         Opt::Filename | Opt::Directory | Opt::Opendir | Opt::LogFilename | Opt::DoubleWriteFilename
     );
-    if environment.reading == Reading::Ferrio && names_files {
+    if environment.dialect == Dialect::Ferrio && names_files {
         findings.extend(literal_variable(line, text.as_deref().unwrap_or_default(), environment));
     }
     let text = text.unwrap_or_default().into_owned();
@@ -155,17 +155,17 @@ pub(crate) fn assignment(
 fn effective<'a>(
     row: &OptionRow,
     line: &'a Assignment,
-    reading: Reading,
-) -> Result<Option<Cow<'a, str>>, Fault> {
+    dialect: Dialect,
+) -> Result<Option<Cow<'a, str>>, ValueError> {
     let Some(value) = line.value.as_deref() else { return Ok(None) };
-    let text = match reading {
-        Reading::Ferrio => arithmetic(row, value).filter(|_| line.has_keyword),
-        Reading::Fio if line.has_keyword => fio_arithmetic(line, value)?,
-        Reading::Fio => None,
+    let text = match dialect {
+        Dialect::Ferrio => arithmetic(row, value).filter(|_| line.has_keyword),
+        Dialect::Fio if line.has_keyword => fio_arithmetic(line, value)?,
+        Dialect::Fio => None,
     };
     Ok(Some(match text {
         Some(text) => Cow::Owned(text),
-        None if reading == Reading::Fio && !line.indent.is_empty() => {
+        None if dialect == Dialect::Fio && !line.indent.is_empty() => {
             Cow::Owned(format!("{}{value}", line.indent))
         }
         None => Cow::Borrowed(value),
@@ -238,26 +238,26 @@ fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
 /// Most characters of a refused value that are shown.
 const SHOWN: usize = 60;
 
-/// A fault in a value as a diagnostic.
-fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
+/// A error in a value as a diagnostic.
+fn refusal(line: &Assignment, text: &str, error: ValueError) -> Diagnostic {
     let unset = line.unset.first().map(|name| format!("the variable `{name}` is not set"));
-    let (message, origin) = match fault.message {
+    let (message, origin) = match error.message {
         Some(message) => (message.into_string(), line.origin.clone()),
         None => {
             let message = format!("invalid value `{}` for option `{}`", shortened(text, SHOWN), line.name);
             let characters = |range: &str| range.chars().count();
-            let start = characters(text.get(..fault.start).unwrap_or(""));
-            let length = characters(text.get(fault.start..fault.start + fault.length).unwrap_or(""));
+            let start = characters(text.get(..error.start).unwrap_or(""));
+            let length = characters(text.get(error.start..error.start + error.length).unwrap_or(""));
             let origin =
                 if line.literal { line.value_origin.part(start, length) } else { line.value_origin.clone() };
             (message, origin)
         }
     };
-    let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
-    let diagnostic = diagnostic.in_fio(FioWords::FailedParsing(fault.fio.map(str::into_string)));
+    let diagnostic = Diagnostic::error(message, origin).code(error.code).label(error.label);
+    let diagnostic = diagnostic.in_fio(FioWords::FailedParsing(error.fio.map(str::into_string)));
     Diagnostic {
-        help: unset.or_else(|| bare_variable(line, text)).or(fault.help).or_else(|| punctuation(text)),
-        suggestion: fault.suggestion.map(str::to_owned),
+        help: unset.or_else(|| bare_variable(line, text)).or(error.help).or_else(|| punctuation(text)),
+        suggestion: error.suggestion.map(str::to_owned),
         ..diagnostic
     }
 }
@@ -331,7 +331,7 @@ fn arithmetic(row: &OptionRow, value: &str) -> Option<String> {
 const ARITHMETIC: (usize, usize) = (128, 100);
 
 /// The result of fio's arithmetic, which it does in any value with a keyword and an operator, even in a path.
-fn fio_arithmetic(line: &Assignment, value: &str) -> Result<Option<String>, Fault> {
+fn fio_arithmetic(line: &Assignment, value: &str) -> Result<Option<String>, ValueError> {
     let length = line.name.len() + 1 + line.indent.len() + value.len();
     let operator = |text: &str| text.contains(['+', '-', '*', '/']);
     let quoted = line.name.contains('\'') || value.contains('\'');
@@ -344,5 +344,5 @@ fn fio_arithmetic(line: &Assignment, value: &str) -> Result<Option<String>, Faul
     }
     fio::bc(value)
         .map(Some)
-        .map_err(|fault| fault.help("fio runs every value with a keyword and an operator through bc"))
+        .map_err(|error| error.help("fio runs every value with a keyword and an operator through bc"))
 }

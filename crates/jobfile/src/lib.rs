@@ -32,9 +32,9 @@ pub use environment::{Environment, ReadFile, VariableLookup};
 pub use evaluate::engines_with_option;
 pub use help::{Help, cmdhelp, default_text, enghelp, is_listed, option_help, range_text, type_text};
 pub use jobs::{Job, JobSet, showcmd};
-pub use options::{Decimals, GivenOption, OptionValue, Options, echoed};
+pub use options::{Decimals, GivenOption, OptionValue, Options, option_texts};
 pub use sources::Sources;
 pub use value::{
-    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, SplitEntry, SteadyLimit, Value,
+    Amount, Argument, Dialect, NodeList, NodeNumbers, PrioritySplit, SplitEntry, SteadyLimit, Value,
     escaped_name, size_factor, time_factor,
 };

@@ -9,7 +9,7 @@ use ferrio_job::{Diagnostic, FioWords, Origin, Prefix, reason};
 use crate::document::{Assignment, LineEntry, entries};
 use crate::environment::Environment;
 use crate::sources::Sources;
-use crate::value::Reading;
+use crate::value::Dialect;
 
 /// A section and its lines in the order written.
 #[derive(Debug, Clone)]
@@ -144,7 +144,7 @@ struct IncludeReader<'a> {
 
 impl IncludeReader<'_> {
     fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) -> Result<(), SectionEnd> {
-        let like_fio = self.environment.reading == Reading::Fio;
+        let like_fio = self.environment.dialect == Dialect::Fio;
         if name.is_empty() && !like_fio {
             let diagnostic = Diagnostic::error("`include` without a file name", origin);
             self.wrong.push(diagnostic.code("missing-value").label("write `include file`"));
@@ -202,7 +202,7 @@ impl IncludeReader<'_> {
                 LineEntry::Include(..) if self.library.spliced > MAX_INCLUDED_LINES => {}
                 LineEntry::Include(name, origin) => self.include(&name, origin, lines)?,
                 LineEntry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
-                LineEntry::Section(_, origin) if self.environment.reading == Reading::Fio => {
+                LineEntry::Section(_, origin) if self.environment.dialect == Dialect::Fio => {
                     let message = "No new sections in included files";
                     let warning = Diagnostic::warning(message, origin).code("section-in-include");
                     let warning = warning.prefix(Prefix::None).label("the including section ends here");

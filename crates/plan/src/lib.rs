@@ -183,7 +183,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         jobs: groups.jobs,
         sections: groups.sections,
         clock: measure::clock_source(set),
-        globals: resolve::echo(&set.globals, CompatRules::of(options.compat)),
+        globals: resolve::reported(&set.globals, CompatRules::of(options.compat)),
         diagnostics: findings.into_notes(),
         inert,
     })

@@ -91,7 +91,7 @@ pub(crate) fn known_seed(seeding: Seeding) -> Option<u64> {
 
 /// Checks that need the files: 32-bit draws do not reach all blocks of a large file, and zones or blocks of a distribution may lie
 /// beyond the end of a file.
-pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+pub(crate) fn apply_file_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if !spec.rw.is_random() {
         return;
     }

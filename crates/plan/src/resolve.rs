@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{CompatRules, JobSpec, OpenOptions, OptionEcho, Replay, SetupError};
-use ferrio_jobfile::{GivenOption, Job, MASK, Opt, echoed};
+use ferrio_job::{CompatRules, JobSpec, OpenOptions, Replay, ReportedOptions, SetupError};
+use ferrio_jobfile::{GivenOption, Job, MASK, Opt, option_texts};
 
 use crate::as_written::name;
 use crate::findings::Findings;
-use crate::sizes::Sizing;
+use crate::sizes::SizeOptions;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
     limits, logs, measure, memory, nbd, network, priorities, process, queue_depth, random, rates, replay,
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct SpecDraft {
     pub(crate) spec: JobSpec,
-    pub(crate) sizing: Sizing,
+    pub(crate) size_options: SizeOptions,
     /// The reason why the log to replay cannot be read.
     pub(crate) unreadable_log: Option<SetupError>,
 }
@@ -82,13 +82,13 @@ pub(crate) fn resolve(
         engine,
         compat,
         opening: OpenOptions { readonly: plan.readonly, ..OpenOptions::default() },
-        options: echo(&job.own, compat),
+        options: reported(&job.own, compat),
         ..JobSpec::default()
     };
     resolve_subjects(job, &mut spec, log, findings);
-    let sizing = Sizing::of(job, &spec, None, findings);
-    apply_rules(job, &mut spec, &sizing, machine, findings);
-    Some(SpecDraft { spec, sizing, unreadable_log: None })
+    let size_options = SizeOptions::of(job, &spec, None, findings);
+    apply_rules(job, &mut spec, &size_options, machine, findings);
+    Some(SpecDraft { spec, size_options, unreadable_log: None })
 }
 
 fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, findings: &mut Findings) {
@@ -128,7 +128,13 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     }
 }
 
-fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine, findings: &mut Findings) {
+fn apply_rules(
+    job: &Job,
+    spec: &mut JobSpec,
+    size_options: &SizeOptions,
+    machine: &Machine,
+    findings: &mut Findings,
+) {
     direction::apply_rules(job, spec, findings);
     cpus::apply_rules(job, spec, machine, findings);
     process::apply_rules(job, spec, machine, findings);
@@ -137,7 +143,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     network::apply_rules(job, spec, findings);
     http::apply_rules(job, spec, findings);
     queue_depth::apply_rules(job, spec, findings);
-    sizes::apply_rules(job, sizing, findings);
+    sizes::apply_rules(job, size_options, findings);
     block_sizes::apply_rules(job, spec, findings);
     memory::apply_rules(job, spec, machine, findings);
     files::apply_rules(job, spec, findings);
@@ -153,12 +159,12 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
 }
 
 /// The given options as reports list them.
-pub(crate) fn echo(given: &[GivenOption], compat: CompatRules) -> OptionEcho {
+pub(crate) fn reported(given: &[GivenOption], compat: CompatRules) -> ReportedOptions {
     let shown = |opt: Opt, text| match compat.masks_secrets && opt.is_secret() {
         true => MASK.to_owned(),
         false => text,
     };
-    echoed(given, compat.merges_repeated_options)
+    option_texts(given, compat.merges_repeated_options)
         .into_iter()
         .map(|(opt, text)| (opt.row().name.to_owned(), shown(opt, text)))
         .collect()

@@ -22,14 +22,14 @@ inert! {
 }
 
 /// Rules about the resolved job.
-pub(crate) fn apply_rules(job: &Job, sizing: &Sizing, findings: &mut Findings) {
-    if let Some(BytesOrPercent::Bytes(size)) = sizing.size
+pub(crate) fn apply_rules(job: &Job, size_options: &SizeOptions, findings: &mut Findings) {
+    if let Some(BytesOrPercent::Bytes(size)) = size_options.size
         && lacks(job, Opt::ReadIolog)
         && size > 0
-        && size < sizing.min_block
+        && size < size_options.min_block
     {
         let what = "size too small, must not be less than minimum block size";
-        let message = format!("{what}: {size} < {}", sizing.min_block);
+        let message = format!("{what}: {size} < {}", size_options.min_block);
         let help = "use a larger `size` or smaller blocks";
         refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
     }
@@ -59,7 +59,7 @@ pub(crate) fn percent_of(bytes: u64, percent: u8) -> u64 {
 
 /// The size options of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sizing {
+pub(crate) struct SizeOptions {
     pub(crate) size: Option<BytesOrPercent>,
     pub(crate) io_size: Option<BytesOrPercent>,
     /// Bytes of each file, drawn between two bounds unless they are equal.
@@ -79,9 +79,9 @@ pub(crate) struct Sizing {
     pub(crate) pretended_files_are_endless: bool,
 }
 
-impl Sizing {
+impl SizeOptions {
     /// The options of a job. Sizes in zones are 0 as long as the size of a zone is not known.
-    pub(crate) fn of(job: &Job, spec: &JobSpec, zone: Option<u64>, findings: &mut Findings) -> Sizing {
+    pub(crate) fn of(job: &Job, spec: &JobSpec, zone: Option<u64>, findings: &mut Findings) -> SizeOptions {
         let options = &job.options;
         let mut extent = |opt: Opt| match options.if_given(opt)? {
             Amount::Bytes(bytes) => Some(BytesOrPercent::Bytes(bytes)),
@@ -101,7 +101,7 @@ impl Sizing {
             _ if only_a_full_device_limits(spec, job) => Some(BytesOrPercent::Bytes(Limits::UNLIMITED)),
             size => size,
         };
-        Sizing {
+        SizeOptions {
             size,
             io_size: extent(Opt::IoSize),
             filesize: options.if_given(Opt::Filesize).or(nominal_size(spec, size)),

@@ -106,7 +106,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 }
 
 /// Decides how much is written, once the file is known.
-pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+pub(crate) fn apply_file_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if !asks(job, Opt::Sprandom) {
         return;
     }

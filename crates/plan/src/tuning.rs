@@ -1,4 +1,4 @@
-//! `tuning`: whether a job takes cheaper ways that change what is measured.
+//! `tuning`: whether a job uses optimisations that change the conditions of the measurement.
 
 use ferrio_job::{JobSpec, Tuning};
 use ferrio_jobfile::{Job, Opt};

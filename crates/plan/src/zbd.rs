@@ -13,7 +13,7 @@ use ferrio_jobfile::{Amount, Job, Opt};
 use crate::as_written::{asks, chooses, inert, note, refuse};
 use crate::direction::changes_data;
 use crate::findings::Findings;
-use crate::sizes::Sizing;
+use crate::sizes::SizeOptions;
 
 pub(crate) use file_zones::{ZonesByPath, of_files, of_parts};
 
@@ -118,17 +118,17 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 }
 
 /// Sizes and offsets with zones as their unit, once the size of a zone is known.
-pub(crate) fn sizing(job: &Job, spec: &JobSpec, zones: &[FileZones]) -> Option<Sizing> {
+pub(crate) fn size_options(job: &Job, spec: &JobSpec, zones: &[FileZones]) -> Option<SizeOptions> {
     // What is wrong with the values was found before.
     let zone = zones.first()?.size;
-    spec.zbd.is_some().then(|| Sizing::of(job, spec, Some(zone), &mut Findings::default()))
+    spec.zbd.is_some().then(|| SizeOptions::of(job, spec, Some(zone), &mut Findings::default()))
 }
 
 /// Fits a job with its files to their zones: what is written begins and ends with a zone.
 ///
 /// # Errors
 /// A file is smaller than a zone, or less than one zone is left of it; blocks are larger than a zone.
-pub(crate) fn fit_files(
+pub(crate) fn apply_file_rules(
     job: &Job,
     spec: &mut JobSpec,
     zones: Vec<FileZones>,

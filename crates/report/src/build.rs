@@ -22,7 +22,7 @@ use crate::num::{finite, per_second};
 use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
 pub(crate) use direction::{HistogramOptions, latency_report};
-use entry::{EntryJobs, RunTimes, echo, entries, job_report};
+use entry::{EntryJobs, RunTimes, entries, job_report, option_pairs};
 pub use entry::{entry_jobs, entry_names};
 use ferrio::ferrio_report;
 
@@ -61,7 +61,7 @@ impl RunReport {
             timestamp: options.time.timestamp().as_second(),
             timestamp_ms: options.time.timestamp().as_millisecond(),
             time: ctime(&options.time),
-            global_options: echo(&plan.globals),
+            global_options: option_pairs(&plan.globals),
             jobs,
             disk_util: disk_reports(&result.disks),
             cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.per_cpu)),

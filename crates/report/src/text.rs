@@ -5,7 +5,7 @@ mod latency;
 
 use std::fmt::{self, Write};
 
-use ferrio_job::{Tuning, TuningUse, Units, strerror};
+use ferrio_job::{Optimisations, Tuning, Units, strerror};
 use ferrio_results::UnitWork;
 use ferrio_stats::saturating_total;
 
@@ -98,8 +98,8 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
             job.text.damage.iter().map(|(kind, count)| format!("{}={count}", kind.word())).collect();
         writeln!(out, "     damage    : total={total}, {}", kinds.join(", "))?;
     }
-    if text.tuning_use != TuningUse::NONE && !text.only_lines_of_fio {
-        writeln!(out, "     tuning    : {}, {}", Tuning::Lean, text.tuning_use)?;
+    if text.optimisations != Optimisations::NONE && !text.only_lines_of_fio {
+        writeln!(out, "     tuning    : {}, {}", Tuning::Lean, text.optimisations)?;
     }
     if let Some(target) = &job.target {
         write_target(out, target)?;

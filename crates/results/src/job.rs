@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_job::TuningUse;
+use ferrio_job::Optimisations;
 use ferrio_stats::JobStats;
 
 use crate::{DamageTally, EventFigures, JobError};
@@ -31,7 +31,7 @@ pub struct JobResult {
     /// How steady it was; for a group that reports as one, with its last job.
     pub steadystate: Option<SteadyResult>,
     /// The optimisations in use because of `tuning=lean`.
-    pub tuning_use: TuningUse,
+    pub optimisations: Optimisations,
     /// The blocks that failed their check.
     pub damage: DamageTally,
     /// The events that it has done, in a load that is counted in events.

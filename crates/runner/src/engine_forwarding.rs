@@ -35,8 +35,8 @@ macro_rules! forward_to_engine {
             self.$field.interrupter()
         }
 
-        fn tuning_use(&self) -> ferrio_job::TuningUse {
-            self.$field.tuning_use()
+        fn optimisations(&self) -> ferrio_job::Optimisations {
+            self.$field.optimisations()
         }
 
         fn notes(&mut self) -> Vec<ferrio_job::Diagnostic> {

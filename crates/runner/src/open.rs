@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ferrio_engine::{FileSet, OpenFile, SharedFiles};
 use ferrio_job::{
     CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec, Fileio, JobSpec,
-    OpenSync, Tuning, TuningUse, debug_class, reason,
+    OpenSync, Optimisations, Tuning, debug_class, reason,
 };
 use ferrio_kernel::{flush_buffers, set_write_hint};
 use ferrio_machine::{open_file, set_length};
@@ -33,7 +33,7 @@ pub(crate) struct JobFiles {
     /// Files open now, as the workload counts them: those of an engine without files as well.
     pub(crate) open: u32,
     /// How they are opened because of `tuning=lean`.
-    pub(crate) tuning_use: TuningUse,
+    pub(crate) optimisations: Optimisations,
     /// Synced when they were closed in this pass; empty unless closing syncs.
     pub(crate) synced: Vec<bool>,
     /// Open files in the order they were opened while blocks are read back, when no workload says which is finished.
@@ -48,7 +48,7 @@ impl JobFiles {
             set: FileSet::default(),
             on_demand,
             open: 0,
-            tuning_use: TuningUse::NONE,
+            optimisations: Optimisations::NONE,
             synced: if syncs { vec![false; spec.files.len()] } else { Vec::new() },
             read_back: VecDeque::new(),
         }
@@ -57,12 +57,12 @@ impl JobFiles {
     /// Looks how a file was opened.
     pub(crate) fn look_at(&mut self, spec: &JobSpec, index: usize) {
         let is_lean = spec.tuning == Tuning::Lean && spec.files[index].kind == FileKind::Regular;
-        if !is_lean || self.tuning_use.has(TuningUse::NOATIME) {
+        if !is_lean || self.optimisations.has(Optimisations::NOATIME) {
             return;
         }
         let flags = self.set.files[index].fd.as_deref().map(|fd| fcntl(fd, FcntlArg::F_GETFL));
         let noatime = flags.is_some_and(|flags| flags.is_ok_and(|flags| flags & libc::O_NOATIME != 0));
-        self.tuning_use = self.tuning_use | TuningUse::NOATIME.when(noatime);
+        self.optimisations = self.optimisations | Optimisations::NOATIME.when(noatime);
     }
 }
 

@@ -5,14 +5,14 @@
 mod shared;
 mod target;
 
-use ferrio_jobfile::{Builder, Environment, Reading};
+use ferrio_jobfile::{Builder, Dialect, Environment};
 
 target::target!(|data: &[u8]| {
     let mut files = data.split(|&byte| byte == 0);
     let first = files.next().unwrap_or_default();
     let rest: Vec<&[u8]> = files.collect();
-    for reading in [Reading::Ferrio, Reading::Fio] {
-        let mut builder = Builder::new(Environment { reading, ..shared::environment(&rest) });
+    for dialect in [Dialect::Ferrio, Dialect::Fio] {
+        let mut builder = Builder::new(Environment { dialect, ..shared::environment(&rest) });
         builder.file("d/j.fio", first);
         if let Some(second) = rest.first() {
             builder.file("k.fio", second);

@@ -9,15 +9,15 @@ mod shared;
 mod target;
 
 use ferrio_job::ArgOrigin;
-use ferrio_jobfile::{Builder, Environment, Job, Opt, Reading, diagnostics_json, diagnostics_render};
+use ferrio_jobfile::{Builder, Dialect, Environment, Job, Opt, diagnostics_json, diagnostics_render};
 use ferrio_plan::{PlanOptions, plan};
 
 /// Most clones of a job, and most files of one.
 const MANY: i64 = 32;
 
 target::target!(|data: &[u8]| {
-    for reading in [Reading::Ferrio, Reading::Fio] {
-        let mut builder = Builder::new(Environment { reading, ..shared::environment(&[]) });
+    for dialect in [Dialect::Ferrio, Dialect::Fio] {
+        let mut builder = Builder::new(Environment { dialect, ..shared::environment(&[]) });
         for (index, (name, value)) in (1..).zip([("ioengine", "null"), ("size", "1m")]) {
             let text = format!("--{name}={value}");
             builder.command_option(name, Some(value), ArgOrigin { index, text });

@@ -6,14 +6,14 @@ mod shared;
 mod target;
 
 use ferrio_job::ArgOrigin;
-use ferrio_jobfile::{Builder, Environment, OptionScope, Reading, rows};
+use ferrio_jobfile::{Builder, Dialect, Environment, OptionScope, rows};
 
 target::target!(|data: &[u8]| {
     let Some((choice, rest)) = data.split_at_checked(2) else { return };
     let Ok(text) = str::from_utf8(rest) else { return };
     let row = &rows()[usize::from(u16::from_le_bytes([choice[0], choice[1]])) % rows().len()];
-    for reading in [Reading::Ferrio, Reading::Fio] {
-        let mut builder = Builder::new(Environment { reading, ..shared::environment(&[b"pattern"]) });
+    for dialect in [Dialect::Ferrio, Dialect::Fio] {
+        let mut builder = Builder::new(Environment { dialect, ..shared::environment(&[b"pattern"]) });
         let mut give = |name: &str, value: &str| {
             let origin = ArgOrigin { index: 1, text: format!("--{name}={value}") };
             builder.command_option(name, Some(value), origin);

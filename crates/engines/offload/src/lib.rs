@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, OpenFile, Request, Submit,
 };
-use ferrio_job::{Diagnostic, EngineKind, JobSpec, TuningUse};
+use ferrio_job::{Diagnostic, EngineKind, JobSpec, Optimisations};
 use ferrio_stats::ThreadUsage;
 use pool_thread::{FinishedIo, ThreadAnswer, ThreadCommand, ThreadTask};
 
@@ -242,9 +242,9 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         (!all.is_empty()).then(|| Interrupter(Box::new(move || all.iter().for_each(|one| (one.0)()))))
     }
 
-    fn tuning_use(&self) -> TuningUse {
+    fn optimisations(&self) -> Optimisations {
         // Engines with rings, which register files and buffers, cannot be offloaded.
-        TuningUse::NONE
+        Optimisations::NONE
     }
 
     fn notes(&mut self) -> Vec<Diagnostic> {

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
-use ferrio_job::{JobSpec, TuningUse};
+use ferrio_job::{JobSpec, Optimisations};
 
 use crate::Uring;
 use crate::integrity::Integrity;
@@ -130,8 +130,8 @@ impl Engine for FullUring {
         Ok(waited)
     }
 
-    fn tuning_use(&self) -> TuningUse {
-        self.uring.tuning_use()
+    fn optimisations(&self) -> Optimisations {
+        self.uring.optimisations()
     }
 
     fn failure_details(&self, unit: u32) -> Option<String> {

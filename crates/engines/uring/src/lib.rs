@@ -21,7 +21,7 @@ use ferrio_engine::ring::{Addressing, EntryBuilder, Ring, RingSetup};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{EngineOptions, JobSpec, Tuning, TuningUse};
+use ferrio_job::{EngineOptions, JobSpec, Optimisations, Tuning};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Probe, cqueue, opcode, squeue};
 use registration::Registration;
@@ -157,9 +157,10 @@ impl Engine for Uring {
         self.ring.reap_within(timeout, max, done)
     }
 
-    fn tuning_use(&self) -> TuningUse {
+    fn optimisations(&self) -> Optimisations {
         let lean_files = self.files == Registration::IfPossible;
-        TuningUse::REGISTERED_FILES.when(lean_files) | TuningUse::REGISTERED_BUFFERS.when(self.lean_buffers)
+        Optimisations::REGISTERED_FILES.when(lean_files)
+            | Optimisations::REGISTERED_BUFFERS.when(self.lean_buffers)
     }
 }
 

@@ -44,7 +44,7 @@ fn used(spec: &JobSpec, buffers: &Buffers) -> String {
     let file = file_with(&content(65536));
     let mut engine = Uring::open(spec, buffers).unwrap();
     engine.attach(&open(&file, libc::O_RDWR).unwrap()).unwrap();
-    engine.tuning_use().to_string()
+    engine.optimisations().to_string()
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn files_and_memory_are_free_when_the_engine_is_gone() {
     let mut engine = Uring::open(&spec(4, |_| ()), &buffers).unwrap();
     let files = open(&file, libc::O_RDWR).unwrap();
     engine.attach(&files).unwrap();
-    assert!(engine.tuning_use().has(TuningUse::REGISTERED_FILES));
+    assert!(engine.optimisations().has(Optimisations::REGISTERED_FILES));
     drop((engine, files));
     let file = file.into_temp_path();
     // A lease for writing is granted only if nobody else has the file open.

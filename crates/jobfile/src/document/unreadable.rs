@@ -4,7 +4,7 @@ use ferrio_job::{Diagnostic, Origin};
 
 use super::{LINE, LinePart, NAME};
 use crate::catalogue::Opt;
-use crate::value::Reading;
+use crate::value::Dialect;
 
 /// A reason why a line cannot be read as text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub(super) enum Unreadable {
 }
 
 /// The reason why a nonempty part cannot be read, and the place of the offending text.
-pub(super) fn find(piece: &LinePart<'_>, reading: Reading) -> Option<(Unreadable, Origin)> {
+pub(super) fn find(piece: &LinePart<'_>, dialect: Dialect) -> Option<(Unreadable, Origin)> {
     let (kept, text) = (piece.kept, piece.text());
     let found = |why, from| Some((why, piece.origin(from, "?")));
     let bytes = piece.start..piece.start + kept.len();
     let not_utf8 = piece.sources.not_utf8(piece.source, piece.line, bytes);
     // fio takes any byte in a description; only reports show it, and they replace what is not UTF-8.
-    if let Some(at) = not_utf8.filter(|_| reading == Reading::Ferrio || !is_description(text)) {
+    if let Some(at) = not_utf8.filter(|_| dialect == Dialect::Ferrio || !is_description(text)) {
         return found(Unreadable::NotUtf8, at - piece.start);
     }
     if let Some(at) = kept.find('\0') {
@@ -36,7 +36,7 @@ pub(super) fn find(piece: &LinePart<'_>, reading: Reading) -> Option<(Unreadable
         return Some((Unreadable::Long(kept.len()), piece.origin_of_end(text)));
     }
     let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
-    (name > NAME && reading == Reading::Ferrio)
+    (name > NAME && dialect == Dialect::Ferrio)
         .then(|| (Unreadable::LongName(name), piece.origin_of_end(text)))
 }
 

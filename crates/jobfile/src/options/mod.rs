@@ -4,7 +4,7 @@
 //! no more than its own lines. The effect of inherited assignments is computed once per distinct set of globals. A job's own lines
 //! are searched each time, or indexed if there are very many.
 
-mod echo;
+mod texts;
 mod typed;
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::catalogue::{Multi, Opt, OptionScope, ValueKind, canonical_engine};
 use crate::value::{Value, parse};
 use ferrio_job::{Choice, EngineKind, Origin};
 
-pub use echo::echoed;
+pub use texts::option_texts;
 pub use typed::{Decimals, OptionValue};
 
 /// An option with its value, as evaluated.
@@ -26,7 +26,7 @@ pub struct GivenOption {
     pub opt: Opt,
     /// The name or alias that was written.
     pub name: &'static str,
-    /// The value as echoed: expanded and trimmed; empty if there was none.
+    /// The value as reports show it: expanded and trimmed; empty if there was none.
     pub text: String,
     /// The meaning of the text.
     pub value: Value,

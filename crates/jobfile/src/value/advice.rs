@@ -1,7 +1,7 @@
 //! Advice on a refused value that fio accepts: fio's reading of it, and a replacement.
 
 use super::describe::describe;
-use super::fault::{Fault, leading_digits};
+use super::error::{ValueError, leading_digits};
 use super::fio;
 use super::model::ReadPatternFile;
 use super::number::time_factor;
@@ -14,32 +14,32 @@ const MAX_GUESSED_BYTES: usize = 64;
 /// Most characters of fio's reading of a value that are shown.
 const MAX_MEANING_CHARS: usize = 100;
 
-/// Adds fio's reading of the refused `text` to the help of `fault`, if fio accepts it.
+/// Adds fio's reading of the refused `text` to the help of `error`, if fio accepts it.
 pub(crate) fn advise(
-    fault: Fault,
+    error: ValueError,
     row: &'static OptionRow,
     text: &str,
     kb_base: u64,
     read_file: ReadPatternFile<'_>,
-) -> Fault {
+) -> ValueError {
     // fio has none of these options.
     if row.scope == OptionScope::Database {
-        return match (meant(row, text.trim(), kb_base), &fault.help) {
-            (Some(meant), None) => fault.help(format!("write `{meant}`")),
-            _ => fault,
+        return match (meant(row, text.trim(), kb_base), &error.help) {
+            (Some(meant), None) => error.help(format!("write `{meant}`")),
+            _ => error,
         };
     }
-    let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
+    let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return error };
     let reads = match describe(row, &value).as_str() {
         "nothing" => "fio skips this and keeps what was set before".to_owned(),
         value => format!("fio reads this as {}", shortened(value, MAX_MEANING_CHARS)),
     };
-    let help = match (meant(row, text.trim(), kb_base), &fault.help) {
+    let help = match (meant(row, text.trim(), kb_base), &error.help) {
         (Some(meant), _) => format!("{reads}; write `{meant}`, or use --strict=fio"),
         (None, Some(help)) => format!("{help}; {reads}, and so does --strict=fio"),
         (None, None) => format!("{reads}; to have that, use --strict=fio"),
     };
-    fault.help(help)
+    error.help(help)
 }
 
 /// The first `most` characters of a text.

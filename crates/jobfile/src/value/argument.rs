@@ -5,7 +5,7 @@ use ferrio_job::{
     SteadyFigure, SteadyTest,
 };
 
-use super::fault::{Fault, TextPiece, leading_digits};
+use super::error::{TextPiece, ValueError, leading_digits};
 use super::lists::decimal;
 use super::model::{Argument, SteadyLimit};
 use super::number::{NumberReader, pieces_by_comma, size_factor, time_factor};
@@ -18,7 +18,7 @@ pub(crate) fn read(
     word: &str,
     argument: Option<TextPiece<'_>>,
     whole: TextPiece<'_>,
-) -> Result<Argument, Fault> {
+) -> Result<Argument, ValueError> {
     match (row.opt, word) {
         (Opt::Rw, _) => match argument {
             Some(argument) => postfix(row, kb_base, word, argument).map(Argument::Postfix),
@@ -45,7 +45,7 @@ pub(crate) fn read(
             _ => Argument::None,
         }),
         _ => match argument {
-            Some(argument) => Err(argument.fault(format!("`{word}` takes no argument"))),
+            Some(argument) => Err(argument.error(format!("`{word}` takes no argument"))),
             None => Ok(Argument::None),
         },
     }
@@ -57,13 +57,13 @@ fn postfix(
     kb_base: u64,
     word: &str,
     argument: TextPiece<'_>,
-) -> Result<RwPostfix, Fault> {
+) -> Result<RwPostfix, ValueError> {
     let number = NumberReader { row, kb_base }.number(argument)?;
     Ok(match number {
         _ if ReadWrite::from_word(word).is_some_and(ReadWrite::is_random) => {
             let every = u32::try_from(number).ok().filter(|&every| every > 0);
             RwPostfix::Every(every.ok_or_else(|| {
-                argument.fault("the number of I/Os per random offset must be 1 to 4294967295")
+                argument.error("the number of I/Os per random offset must be 1 to 4294967295")
             })?)
         }
         0 => RwPostfix::None,
@@ -72,7 +72,7 @@ fn postfix(
 }
 
 /// `[:parameter[:center]]` of zipf, zipf_exact, pareto and normal, with fio's defaults.
-fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
+fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, ValueError> {
     let shape = |number: Option<f64>| match word {
         "zipf" => SkewShape::Zipf(number.unwrap_or(1.1)),
         "zipf_exact" => SkewShape::ZipfExact(number.unwrap_or(1.1)),
@@ -93,11 +93,11 @@ fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
         }
         _ => Ok(()),
     };
-    good.map_err(|why| first.fault(why))?;
+    good.map_err(|why| first.error(why))?;
     let Some(piece) = center else { return Ok(Skew { shape, center: None }) };
     let center = decimal(piece)?;
     if !(0.0..=1.0).contains(&center) {
-        return Err(piece.fault("the center must be 0 to 1"));
+        return Err(piece.error("the center must be 0 to 1"));
     }
     Ok(Skew { shape, center: Some(center) })
 }
@@ -109,14 +109,14 @@ fn zones(
     word: &str,
     argument: Option<TextPiece<'_>>,
     whole: TextPiece<'_>,
-) -> Result<PerDirection<Vec<AccessZone>>, Fault> {
+) -> Result<PerDirection<Vec<AccessZone>>, ValueError> {
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
-        return Err(whole.fault("zones are expected").help(format!("write `{word}:60/10:40/90`")));
+        return Err(whole.error("zones are expected").help(format!("write `{word}:60/10:40/90`")));
     };
     let pieces = pieces_by_comma(argument.text, 3);
     if let Some(extra) = pieces.get(3) {
         return Err(TextPiece { at: argument.at + extra.at, ..*extra }
-            .fault("at most three lists (read, write, trim) are allowed"));
+            .error("at most three lists (read, write, trim) are allowed"));
     }
     let list =
         |piece: TextPiece<'_>| zone_list(kb_base, word, TextPiece { at: argument.at + piece.at, ..piece });
@@ -127,33 +127,33 @@ fn zones(
     Ok(PerDirection([read, write, trim]))
 }
 
-fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<AccessZone>, Fault> {
+fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<AccessZone>, ValueError> {
     let in_percent = word == "zoned";
     let mut zones = Vec::new();
     for zone in list.split(':') {
         if zones.len() == 256 {
-            return Err(zone.fault("at most 256 zones are allowed"));
+            return Err(zone.error("at most 256 zones are allowed"));
         }
         let (accesses, size) = zone.cut('/');
         let accesses = share(accesses)?;
         let size = match size.filter(|size| !size.text.is_empty()) {
-            Some(size) if in_percent => u64::from(share(size).map_err(|fault| {
-                fault.help("`zoned` has whole percents without a sign; `zoned_abs` has sizes in bytes: `zoned_abs:60/512k:40/4m`")
+            Some(size) if in_percent => u64::from(share(size).map_err(|error| {
+                error.help("`zoned` has whole percents without a sign; `zoned_abs` has sizes in bytes: `zoned_abs:60/512k:40/4m`")
             })?),
             Some(size) => NumberReader { row: Opt::Size.row(), kb_base }.limited(size)?.cast_unsigned(),
             None if in_percent => 0,
-            None => return Err(zone.fault("a size in bytes is expected")),
+            None => return Err(zone.error("a size in bytes is expected")),
         };
         zones.push(AccessZone { accesses, size });
     }
     let accesses: u32 = zones.iter().map(|zone| zone.accesses).sum();
     if accesses != 100 {
-        return Err(list.fault(format!("the shares of accesses add up to {accesses}, not to 100")));
+        return Err(list.error(format!("the shares of accesses add up to {accesses}, not to 100")));
     }
     if in_percent {
         let given: u64 = zones.iter().map(|zone| zone.size).sum();
         if given > 100 {
-            return Err(list.fault(format!("the sizes add up to {given} percent")));
+            return Err(list.error(format!("the sizes add up to {given} percent")));
         }
         // Zones without a size, or with a size of 0, divide what the others leave into equal whole parts.
         let blank = zones.iter().filter(|zone| zone.size == 0).count() as u64;
@@ -163,31 +163,31 @@ fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<Access
     Ok(zones)
 }
 
-fn share(piece: TextPiece<'_>) -> Result<u32, Fault> {
+fn share(piece: TextPiece<'_>) -> Result<u32, ValueError> {
     let number = piece.text.trim().parse().ok().filter(|&number: &u32| number <= 100);
-    number.ok_or_else(|| piece.fault("a whole number from 0 to 100 is expected"))
+    number.ok_or_else(|| piece.error("a whole number from 0 to 100 is expected"))
 }
 
 /// Up to 64 offsets by comma.
-fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec<u64>, Fault> {
+fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec<u64>, ValueError> {
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
-        return Err(whole.fault("a list of numbers is expected").help("write `sequence:0,2,1`"));
+        return Err(whole.error("a list of numbers is expected").help("write `sequence:0,2,1`"));
     };
     let numbers = argument.split(',').enumerate().map(|(at, number)| {
         if at == 64 {
-            return Err(number.fault("at most 64 numbers are allowed"));
+            return Err(number.error("at most 64 numbers are allowed"));
         }
         let block = number.text.trim().parse::<u32>();
-        block.map(u64::from).map_err(|_| number.fault("a number from 0 is expected"))
+        block.map(u64::from).map_err(|_| number.error("a number from 0 is expected"))
     });
     numbers.collect()
 }
 
 /// The count after a word that is not a distribution: I/Os until the next file's turn.
-fn file_service(word: &str, argument: Option<TextPiece<'_>>) -> Result<Argument, Fault> {
+fn file_service(word: &str, argument: Option<TextPiece<'_>>) -> Result<Argument, ValueError> {
     let given = argument
         .map(|argument| {
-            argument.text.parse::<u32>().map_err(|_| argument.fault("a number of I/Os per file is expected"))
+            argument.text.parse::<u32>().map_err(|_| argument.error("a number of I/Os per file is expected"))
         })
         .transpose()?;
     let ios = given.unwrap_or(1).max(1);
@@ -205,10 +205,10 @@ fn limit(
     word: &str,
     argument: Option<TextPiece<'_>>,
     whole: TextPiece<'_>,
-) -> Result<SteadyLimit, Fault> {
+) -> Result<SteadyLimit, ValueError> {
     let help = format!("write `{word}:2%`, or `{word}:` and a limit");
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
-        return Err(whole.fault("a limit is expected").help(help));
+        return Err(whole.error("a limit is expected").help(help));
     };
     if let Some(percent) = argument.text.strip_suffix('%') {
         let limit = decimal(argument.part(0, percent.len()))?;
@@ -224,10 +224,10 @@ fn limit(
     };
     let unit = if suffix.is_empty() { Some(1) } else { unit };
     let Some(unit) = unit.filter(|_| digits > 0) else {
-        return Err(argument.fault("not a limit").help(help));
+        return Err(argument.error("not a limit").help(help));
     };
     let number = argument.text[..digits].parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     let number = number.filter(|&number| i64::try_from(number).is_ok());
-    let number = number.ok_or_else(|| argument.fault("too large").code("invalid-steadystate-limit"))?;
+    let number = number.ok_or_else(|| argument.error("too large").code("invalid-steadystate-limit"))?;
     Ok(SteadyLimit { limit: number as f64 * scale, percent: false })
 }

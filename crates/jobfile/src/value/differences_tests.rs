@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::describe::describe;
-use crate::{Builder, Environment, Problems, Reading};
+use crate::{Builder, Dialect, Environment, Problems};
 
 /// The page as it is published.
 const PAGE: &str = include_str!("../../../../docs/differences.md");
@@ -21,8 +21,8 @@ fn cell(text: &str) -> String {
 }
 
 /// What the last line of an example is read as, in the words of the table.
-fn outcome(example: &[&str], reading: Reading) -> Result<String, Problems> {
-    let mut builder = Builder::new(Environment { reading, ..Environment::default() });
+fn outcome(example: &[&str], dialect: Dialect) -> Result<String, Problems> {
+    let mut builder = Builder::new(Environment { dialect, ..Environment::default() });
     builder.file("j.fio", format!("[a]\n{}\n", example.join("\n")).as_bytes());
     let set = builder.finish()?;
     let last = set.jobs[0].own.last().expect("a line");
@@ -37,11 +37,11 @@ fn every_value_is_read_as_the_page_says() {
     for row in &values {
         let [id, example, fio_reads, ferrio_reads, _why] = &row[..] else { panic!("five cells: {row:?}") };
         let example: Vec<_> = example.split('`').filter(|line| !line.trim().is_empty()).collect();
-        let fio = outcome(&example, Reading::Fio).unwrap_or_else(|_| "refused".to_owned());
+        let fio = outcome(&example, Dialect::Fio).unwrap_or_else(|_| "refused".to_owned());
         if fio != *fio_reads {
             wrong.push(format!("{id}: --strict=fio reads {fio}, not {fio_reads}"));
         }
-        let ferrio = match outcome(&example, Reading::Ferrio) {
+        let ferrio = match outcome(&example, Dialect::Ferrio) {
             Ok(value) if value == fio => "the same".to_owned(),
             Ok(value) => value,
             Err(problems) => {

@@ -4,7 +4,7 @@
 //! unary minus. In ferrio's reading, which is here, integers stay integers, and nothing is cut or wraps. The same
 //! evaluator, without suffixes, serves lines that use `$ncpus` and the like.
 
-use super::fault::{Fault, TextPiece, leading_digits};
+use super::error::{TextPiece, ValueError, leading_digits};
 
 /// A number within an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,10 +27,10 @@ pub(crate) struct ExpressionResult {
 /// The arithmetic of one reading.
 pub(super) trait Arithmetic {
     /// The number that `rest` begins with, and its length in bytes.
-    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), Fault>;
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), ValueError>;
 
     /// `left` in units of `suffix`.
-    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, Fault>;
+    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, ValueError>;
 
     /// The result of an operator, one of `+ - * / ^ %`, or the reason why there is none.
     fn apply(&self, sign: char, left: Number, right: Number) -> Result<Number, &'static str>;
@@ -45,7 +45,7 @@ pub(super) trait Arithmetic {
 pub(crate) fn evaluate(
     piece: TextPiece<'_>,
     unit: &dyn Fn(&str) -> Option<u64>,
-) -> Result<ExpressionResult, Fault> {
+) -> Result<ExpressionResult, ValueError> {
     run(piece, &Exact { unit })
 }
 
@@ -74,12 +74,12 @@ struct Exact<'a> {
 }
 
 impl Arithmetic for Exact<'_> {
-    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), Fault> {
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), ValueError> {
         if let Some(digits) = rest.text.strip_prefix("0x").or_else(|| rest.text.strip_prefix("0X")) {
             let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
             let text = rest.part(0, 2 + length);
             let number =
-                i64::from_str_radix(&digits[..length], 16).map_err(|_| text.fault("not a number"))?;
+                i64::from_str_radix(&digits[..length], 16).map_err(|_| text.error("not a number"))?;
             return Ok((Number::Whole(number.into()), 2 + length));
         }
         let length = decimal_prefix(rest.text).len();
@@ -89,13 +89,13 @@ impl Arithmetic for Exact<'_> {
         } else {
             text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Real)
         };
-        Ok((number.ok_or_else(|| text.fault("not a number, or too large"))?, length))
+        Ok((number.ok_or_else(|| text.error("not a number, or too large"))?, length))
     }
 
-    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, Fault> {
+    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, ValueError> {
         let factor = (self.unit)(&suffix.text.to_ascii_lowercase());
-        let factor = factor.ok_or_else(|| suffix.fault("unknown suffix"))?;
-        self.apply('*', left, Number::Whole(factor.into())).map_err(|why| suffix.fault(why))
+        let factor = factor.ok_or_else(|| suffix.error("unknown suffix"))?;
+        self.apply('*', left, Number::Whole(factor.into())).map_err(|why| suffix.error(why))
     }
 
     fn apply(&self, sign: char, left: Number, right: Number) -> Result<Number, &'static str> {
@@ -162,12 +162,15 @@ const DEPTH: usize = 64;
 const SUFFIX: u8 = 3;
 
 /// Evaluates the whole of `piece`.
-pub(super) fn run(piece: TextPiece<'_>, arithmetic: &impl Arithmetic) -> Result<ExpressionResult, Fault> {
+pub(super) fn run(
+    piece: TextPiece<'_>,
+    arithmetic: &impl Arithmetic,
+) -> Result<ExpressionResult, ValueError> {
     let mut parser = ExpressionParser { piece, at: 0, arithmetic, suffixed: false, depth: 0 };
     let number = parser.expression(0)?;
     parser.blanks();
     if parser.at < piece.text.len() {
-        return Err(parser.fault("an operator is expected here"));
+        return Err(parser.error("an operator is expected here"));
     }
     Ok(ExpressionResult { number, suffixed: parser.suffixed })
 }
@@ -182,10 +185,10 @@ struct ExpressionParser<'a, A> {
 
 impl<A: Arithmetic> ExpressionParser<'_, A> {
     /// Reads operators that bind at least as tightly as `least`.
-    fn expression(&mut self, least: u8) -> Result<Number, Fault> {
+    fn expression(&mut self, least: u8) -> Result<Number, ValueError> {
         self.depth += 1;
         if self.depth > DEPTH {
-            return Err(self.fault("too deeply nested"));
+            return Err(self.error("too deeply nested"));
         }
         let mut left = self.operand()?;
         loop {
@@ -214,13 +217,13 @@ impl<A: Arithmetic> ExpressionParser<'_, A> {
             let operator = self.piece.part(self.at, self.at + 1);
             self.at += 1;
             let right = self.expression(right)?;
-            left = self.arithmetic.apply(sign, left, right).map_err(|why| operator.fault(why))?;
+            left = self.arithmetic.apply(sign, left, right).map_err(|why| operator.error(why))?;
         }
         self.depth -= 1;
         Ok(left)
     }
 
-    fn operand(&mut self) -> Result<Number, Fault> {
+    fn operand(&mut self) -> Result<Number, ValueError> {
         self.blanks();
         match self.peek() {
             Some('(') => {
@@ -228,7 +231,7 @@ impl<A: Arithmetic> ExpressionParser<'_, A> {
                 let inner = self.expression(0)?;
                 self.blanks();
                 if self.peek() != Some(')') {
-                    return Err(self.fault("`)` is expected here"));
+                    return Err(self.error("`)` is expected here"));
                 }
                 self.at += 1;
                 Ok(inner)
@@ -239,7 +242,7 @@ impl<A: Arithmetic> ExpressionParser<'_, A> {
                     Number::Real(number) => Ok(Number::Real(-number)),
                     whole => {
                         let difference = self.arithmetic.apply('-', Number::Whole(0), whole);
-                        difference.map_err(|why| self.fault(why))
+                        difference.map_err(|why| self.error(why))
                     }
                 }
             }
@@ -249,11 +252,11 @@ impl<A: Arithmetic> ExpressionParser<'_, A> {
                 self.at += length;
                 Ok(number)
             }
-            _ => Err(self.fault("a number is expected here")),
+            _ => Err(self.error("a number is expected here")),
         }
     }
 
-    fn suffix(&mut self, left: Number) -> Result<Number, Fault> {
+    fn suffix(&mut self, left: Number) -> Result<Number, ValueError> {
         let length = self.piece.text[self.at..].bytes().take_while(u8::is_ascii_alphabetic).count();
         let number = self.arithmetic.suffix(left, self.piece.part(self.at, self.at + length))?;
         self.at += length;
@@ -269,10 +272,10 @@ impl<A: Arithmetic> ExpressionParser<'_, A> {
         self.piece.text[self.at..].chars().next()
     }
 
-    /// A fault at the next character.
-    fn fault(&self, label: &str) -> Fault {
+    /// A error at the next character.
+    fn error(&self, label: &str) -> ValueError {
         let length = self.peek().map_or(0, char::len_utf8);
-        self.piece.part(self.at, self.at + length).fault(label)
+        self.piece.part(self.at, self.at + length).error(label)
     }
 }
 
@@ -285,7 +288,7 @@ mod tests {
         let unit = |suffix: &str| size_factor(suffix, 1024);
         evaluate(TextPiece::whole(text), &unit)
             .map(|outcome| outcome.number)
-            .map_err(|fault| fault.label.into_string())
+            .map_err(|error| error.label.into_string())
     }
 
     #[test]
@@ -329,8 +332,8 @@ mod tests {
             ("(1)2", 3, "an operator is expected here"),
             ("(9999^99)", 5, "the result is too large"),
         ] {
-            let fault = evaluate(TextPiece::whole(text), &|suffix| size_factor(suffix, 1024)).unwrap_err();
-            assert_eq!((fault.start, &*fault.label), (at, why), "{text}");
+            let error = evaluate(TextPiece::whole(text), &|suffix| size_factor(suffix, 1024)).unwrap_err();
+            assert_eq!((error.start, &*error.label), (at, why), "{text}");
         }
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use nix::errno::Errno;
 
+use super::error::{TextPiece, ValueError, leading_digits};
 use super::expression;
-use super::fault::{Fault, TextPiece, leading_digits};
 use super::model::{NodeList, NodeNumbers, Value};
 use super::number::size_factor;
 use crate::catalogue::{OptionRow, ValueKind};
@@ -16,17 +16,17 @@ const CPUS: u32 = 1024;
 const IDS: usize = 128;
 
 /// Decimal numbers joined by `:`.
-pub(crate) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
+pub(crate) fn floats(row: &OptionRow, text: &str) -> Result<Value, ValueError> {
     let mut numbers = Vec::new();
     let pieces = || TextPiece::whole(text).trim().without_last(':').split(':');
     for piece in pieces() {
         if row.kind == ValueKind::Float && !numbers.is_empty() {
-            return Err(piece.fault("one number is expected"));
+            return Err(piece.error("one number is expected"));
         }
         let number = decimal(piece)?;
         if row.min.is_some_and(|min| number < min as f64) || row.max.is_some_and(|max| number > max as f64) {
             let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));
-            return Err(piece.trim().fault(format!("must lie between {min} and {max}")));
+            return Err(piece.trim().error(format!("must lie between {min} and {max}")));
         }
         numbers.push(number);
     }
@@ -40,7 +40,7 @@ pub(crate) fn decimals(piece: TextPiece<'_>) -> u8 {
 }
 
 /// One decimal number or expression.
-pub(crate) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
+pub(crate) fn decimal(piece: TextPiece<'_>) -> Result<f64, ValueError> {
     let piece = piece.trim();
     if piece.text.starts_with('(') {
         return Ok(expression::evaluate(piece, &|suffix| size_factor(suffix, 1024))?.number.real());
@@ -48,11 +48,11 @@ pub(crate) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     // Rust also reads `inf`, `nan` and the like.
     let plain = piece.text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let number = piece.text.parse::<f64>().ok().filter(|number| plain && number.is_finite());
-    number.ok_or_else(|| piece.fault("a number is expected"))
+    number.ok_or_else(|| piece.error("a number is expected"))
 }
 
 /// Names joined by `:`, where `\:` is a colon; empty ones are skipped.
-pub(crate) fn names(text: &str) -> Result<Value, Fault> {
+pub(crate) fn names(text: &str) -> Result<Value, ValueError> {
     let whole = TextPiece::whole(text).trim();
     let mut names = Vec::new();
     let mut name = String::new();
@@ -66,7 +66,7 @@ pub(crate) fn names(text: &str) -> Result<Value, Fault> {
     }
     names.push(name);
     names.retain(|name| !name.is_empty());
-    if names.is_empty() { Err(whole.fault("a name is expected")) } else { Ok(Value::List(names)) }
+    if names.is_empty() { Err(whole.error("a name is expected")) } else { Ok(Value::List(names)) }
 }
 
 /// A file name as the value of an option that takes several: the list is read back as it was.
@@ -76,12 +76,12 @@ pub fn escaped_name(name: &str) -> String {
 }
 
 /// CPU numbers and ranges by comma.
-pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
+pub(crate) fn cpus(text: &str) -> Result<Value, ValueError> {
     let mut cpus = BTreeSet::new();
     for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a CPU number is expected")?;
         if last >= CPUS {
-            return Err(piece.trim().fault(format!("the highest CPU number is {}", CPUS - 1)));
+            return Err(piece.trim().error(format!("the highest CPU number is {}", CPUS - 1)));
         }
         cpus.extend(first..=last);
     }
@@ -89,7 +89,7 @@ pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
 }
 
 /// Placement ids and ranges by comma.
-pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
+pub(crate) fn ids(text: &str) -> Result<Value, ValueError> {
     let mut ids = Vec::new();
     if text.is_empty() {
         return Ok(Value::Numbers(ids));
@@ -97,11 +97,11 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
     for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a placement id is expected")?;
         if last > 0xffff {
-            return Err(piece.trim().fault("the highest placement id is 65535"));
+            return Err(piece.trim().error("the highest placement id is 65535"));
         }
         ids.extend(first..=last);
         if ids.len() > IDS {
-            return Err(piece.trim().fault(format!("at most {IDS} ids are allowed")));
+            return Err(piece.trim().error(format!("at most {IDS} ids are allowed")));
         }
     }
     ids.sort_unstable();
@@ -110,7 +110,7 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
 }
 
 /// NUMA nodes as libnuma writes them: `0-1,3`, `all`, with `!` or `+` in front.
-pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<NodeList, Fault> {
+pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<NodeList, ValueError> {
     let piece = piece.trim();
     let list = piece.text.trim_start_matches(['!', '+']);
     let start = piece.text.len() - list.len();
@@ -128,21 +128,21 @@ pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<NodeList, Fault> {
 }
 
 /// Error names or numbers joined by `:`, for read, write and verify by comma.
-pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
+pub(crate) fn errors(text: &str) -> Result<Value, ValueError> {
     errors_by(text, |name| named_error(name).or_else(|| error_number(name)))
 }
 
 /// Errors whose names and numbers `read` knows.
-pub(crate) fn errors_by(text: &str, read: impl Fn(&str) -> Option<i32>) -> Result<Value, Fault> {
+pub(crate) fn errors_by(text: &str, read: impl Fn(&str) -> Option<i32>) -> Result<Value, ValueError> {
     let mut errors = [Vec::new(), Vec::new(), Vec::new()];
     for (at, list) in TextPiece::whole(text).split(',').enumerate() {
         let Some(errors) = errors.get_mut(at) else {
-            return Err(list.fault("at most three lists (read, write, verify) are allowed"));
+            return Err(list.error("at most three lists (read, write, verify) are allowed"));
         };
         for name in list.split(':').map(TextPiece::trim).filter(|name| !name.text.is_empty()) {
             errors.push(
                 read(name.text)
-                    .ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
+                    .ok_or_else(|| name.error("unknown error name").help("write the error's number"))?,
             );
         }
     }
@@ -175,14 +175,14 @@ pub(crate) fn error_number(text: &str) -> Option<i32> {
 }
 
 /// `n` or `n-m`.
-fn span(piece: TextPiece<'_>, what: &str) -> Result<(u32, u32), Fault> {
+fn span(piece: TextPiece<'_>, what: &str) -> Result<(u32, u32), ValueError> {
     let piece = piece.trim();
     let (first, last) = piece.cut('-');
-    let number = |piece: TextPiece<'_>| piece.trim().text.parse::<u32>().map_err(|_| piece.fault(what));
+    let number = |piece: TextPiece<'_>| piece.trim().text.parse::<u32>().map_err(|_| piece.error(what));
     let first = number(first)?;
     let last = last.map_or(Ok(first), number)?;
     if last < first {
-        return Err(piece.fault("the range is reversed"));
+        return Err(piece.error("the range is reversed"));
     }
     Ok((first, last))
 }

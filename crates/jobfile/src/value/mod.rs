@@ -5,8 +5,8 @@ mod argument;
 pub(crate) mod describe;
 #[cfg(test)]
 mod differences_tests;
+mod error;
 mod expression;
-mod fault;
 pub(crate) mod fio;
 mod lists;
 mod model;
@@ -19,8 +19,8 @@ mod tests;
 mod words;
 
 pub(crate) use advice::shortened;
+pub(crate) use error::{TextPiece, ValueError};
 pub(crate) use expression::evaluate;
-pub(crate) use fault::{Fault, TextPiece};
 pub use lists::escaped_name;
 use model::ReadPatternFile;
 pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, SplitEntry, SteadyLimit, Value};
@@ -30,12 +30,12 @@ pub(crate) use parse::parse;
 
 use crate::catalogue::OptionRow;
 
-/// The reading of values.
+/// The dialect in which lines and values are read.
 ///
 /// fio accepts nearly every text: it reads `runtime=10sec` as 10 µs and `size=1.5g` as one byte. The values that the
-/// two readings treat differently are listed in `docs/differences.md`.
+/// two dialects treat differently are listed in `docs/differences.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
+pub enum Dialect {
     /// A value means what it says, or is refused with an explanation.
     #[default]
     Ferrio,
@@ -46,15 +46,15 @@ pub enum Reading {
 /// Reads the value of one assignment; `text` is `None` for an option name without a value. A refused value that fio
 /// accepts comes with advice.
 pub(crate) fn read(
-    reading: Reading,
+    dialect: Dialect,
     row: &'static OptionRow,
     text: Option<&str>,
     kb_base: u64,
     read_file: ReadPatternFile<'_>,
-) -> Result<Value, Fault> {
-    match reading {
-        Reading::Fio => fio::parse(row, text, kb_base, read_file),
-        Reading::Ferrio => parse(row, text, kb_base, read_file)
-            .map_err(|fault| advice::advise(fault, row, text.unwrap_or(""), kb_base, read_file)),
+) -> Result<Value, ValueError> {
+    match dialect {
+        Dialect::Fio => fio::parse(row, text, kb_base, read_file),
+        Dialect::Ferrio => parse(row, text, kb_base, read_file)
+            .map_err(|error| advice::advise(error, row, text.unwrap_or(""), kb_base, read_file)),
     }
 }

@@ -3,8 +3,8 @@
 //! Blanks around a number are allowed. Anything after it that is not a known suffix is refused: guessing the meaning of `10sec` or `1.5g`
 //! has ruined measurements.
 
+use super::error::{TextPiece, ValueError};
 use super::expression::{self, ExpressionResult, Number};
-use super::fault::{Fault, TextPiece};
 use super::model::{Amount, Value};
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
 
@@ -19,7 +19,7 @@ pub(crate) struct NumberReader<'a> {
 
 impl NumberReader<'_> {
     /// The value of a row of kind int, size or time.
-    pub(crate) fn value(self, text: &str) -> Result<Value, Fault> {
+    pub(crate) fn value(self, text: &str) -> Result<Value, ValueError> {
         if self.row.multi != Multi::No {
             let most = self.row.multi.directions();
             let values = fill(text, pieces(text, most), most, |piece| self.limited(piece).map(|n| n as u64));
@@ -34,40 +34,40 @@ impl NumberReader<'_> {
     }
 
     /// A flag or a bool.
-    pub(crate) fn switch(self, text: &str) -> Result<Value, Fault> {
+    pub(crate) fn switch(self, text: &str) -> Result<Value, ValueError> {
         let piece = TextPiece::whole(text).trim();
         let number = match piece.text {
             "yes" | "true" | "on" | "no" | "false" | "off" => {
-                return Err(piece.fault("words are not accepted here").help("write 1 for on or 0 for off"));
+                return Err(piece.error("words are not accepted here").help("write 1 for on or 0 for off"));
             }
             word if word.starts_with(char::is_alphabetic) => {
-                return Err(piece.fault("a number is expected").help("write 1 for on or 0 for off"));
+                return Err(piece.error("a number is expected").help("write 1 for on or 0 for off"));
             }
             _ => self.number(piece)?,
         };
         if self.row.kind == ValueKind::Bool && number > 1 {
-            let fault = piece.fault("the maximum is 1").code("out-of-range");
-            return Err(fault.help("write 1 for on or 0 for off"));
+            let error = piece.error("the maximum is 1").code("out-of-range");
+            return Err(error.help("write 1 for on or 0 for off"));
         }
         if number < 0 {
-            return Err(piece.fault("must not be negative"));
+            return Err(piece.error("must not be negative"));
         }
         Ok(Value::Switch(number != 0))
     }
 
     /// A size, a percentage or a number of zones.
-    pub(crate) fn amount(self, text: &str) -> Result<Value, Fault> {
+    pub(crate) fn amount(self, text: &str) -> Result<Value, ValueError> {
         let piece = self.single(text)?;
         let amount = if let Some(digits) = piece.text.strip_suffix('%') {
             let percent = piece.part(0, digits.len());
             match percent.text.parse::<u8>() {
                 Ok(number) if number <= 100 => Amount::Percent(number),
-                _ => return Err(piece.fault("a percentage is a whole number from 0 to 100")),
+                _ => return Err(piece.error("a percentage is a whole number from 0 to 100")),
             }
         } else if let Some(digits) = piece.text.strip_suffix('z') {
             match digits.parse::<u64>() {
                 Ok(zones) if !digits.starts_with('+') => Amount::Zones(zones),
-                _ => return Err(piece.fault("a whole number is expected before `z`")),
+                _ => return Err(piece.error("a whole number is expected before `z`")),
             }
         } else {
             Amount::Bytes(self.limited(piece)? as u64)
@@ -76,10 +76,10 @@ impl NumberReader<'_> {
     }
 
     /// One value or `low-high`, in bytes or µs; the bounds are put in order.
-    pub(crate) fn bounds(self, text: &str) -> Result<Value, Fault> {
+    pub(crate) fn bounds(self, text: &str) -> Result<Value, ValueError> {
         let pieces = pieces(text, 2);
         if let [_, _, extra, ..] = pieces[..] {
-            return Err(extra.fault("at most two values are allowed"));
+            return Err(extra.error("at most two values are allowed"));
         }
         let bounds = pieces.into_iter().map(|piece| self.limited(piece.trim()).map(|bound| bound as u64));
         let bounds: Vec<u64> = bounds.collect::<Result<_, _>>()?;
@@ -88,18 +88,18 @@ impl NumberReader<'_> {
     }
 
     /// `low-high` or `low:high`, up to three of them by comma.
-    pub(crate) fn ranges(self, text: &str) -> Result<Value, Fault> {
+    pub(crate) fn ranges(self, text: &str) -> Result<Value, ValueError> {
         let list = pieces_by_comma(text, 3);
         let ranges = fill(text, list, 3, |piece| {
             let Some(at) = separator(piece.text, |sign, first| sign == ':' || sign == '-' && !first) else {
                 return Err(piece
-                    .fault("two bounds are expected")
+                    .error("two bounds are expected")
                     .help("write `low-high`, for example `4k-64k`"));
             };
             let low = self.limited(piece.part(0, at).trim())? as u64;
             let high = self.limited(piece.part(at + 1, piece.text.len()).trim())? as u64;
             match (low.min(high), low.max(high)) {
-                (0, _) => Err(piece.fault("a block must have at least 1 byte")),
+                (0, _) => Err(piece.error("a block must have at least 1 byte")),
                 bounds => Ok(bounds),
             }
         })?;
@@ -107,7 +107,7 @@ impl NumberReader<'_> {
     }
 
     /// A number within the row's limits, in bytes, µs or as it is.
-    pub(crate) fn limited(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
+    pub(crate) fn limited(self, piece: TextPiece<'_>) -> Result<i64, ValueError> {
         let number = self.number(piece)?;
         // Limits of times are in the option's own unit.
         let scale = i128::from(self.own_unit());
@@ -117,19 +117,19 @@ impl NumberReader<'_> {
                 None => "must not be negative".to_owned(),
                 Some(min) => format!("the minimum is {min}"),
             };
-            return Err(piece.fault(label).code("out-of-range"));
+            return Err(piece.error(label).code("out-of-range"));
         }
         if i128::from(number) > max * scale {
-            return Err(piece.fault(format!("the maximum is {max}")).code("out-of-range"));
+            return Err(piece.error(format!("the maximum is {max}")).code("out-of-range"));
         }
         if self.row.opt == Opt::ReplayAlign && number != 0 && !(number as u64).is_power_of_two() {
-            return Err(piece.fault("must be a power of 2"));
+            return Err(piece.error("must be a power of 2"));
         }
         Ok(number)
     }
 
     /// A number with its suffix applied, without regard to limits.
-    pub(crate) fn number(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
+    pub(crate) fn number(self, piece: TextPiece<'_>) -> Result<i64, ValueError> {
         let piece = piece.trim();
         let outcome = if piece.text.starts_with('(') {
             expression::evaluate(piece, &|suffix| self.factor(suffix))?
@@ -141,15 +141,15 @@ impl NumberReader<'_> {
             Number::Whole(number) => number.checked_mul(own.into()),
             Number::Real(number) => {
                 let scaled = Number::Real(number * own as f64).whole();
-                Some(scaled.ok_or_else(|| piece.fault("the result is not a whole number"))?)
+                Some(scaled.ok_or_else(|| piece.error("the result is not a whole number"))?)
             }
         };
         let number = number.and_then(|number| i64::try_from(number).ok());
-        number.ok_or_else(|| piece.fault("too large").help("the largest number is 9223372036854775807"))
+        number.ok_or_else(|| piece.error("too large").help("the largest number is 9223372036854775807"))
     }
 
     /// Digits and a suffix. A fraction of zero changes nothing: programs whose numbers are all floating point write `32.0`.
-    fn literal(self, piece: TextPiece<'_>) -> Result<ExpressionResult, Fault> {
+    fn literal(self, piece: TextPiece<'_>) -> Result<ExpressionResult, ValueError> {
         let text = piece.text;
         let signed = usize::from(text.starts_with(['-', '+']));
         let hex = text[signed..].starts_with("0x") || text[signed..].starts_with("0X");
@@ -157,11 +157,11 @@ impl NumberReader<'_> {
         let is_digit = |byte: &u8| if hex { byte.is_ascii_hexdigit() } else { byte.is_ascii_digit() };
         let end = start + text[start..].bytes().take_while(|byte| is_digit(byte)).count();
         if end == start {
-            return Err(piece.fault("a number is expected").code("not-a-number"));
+            return Err(piece.error("a number is expected").code("not-a-number"));
         }
         let magnitude = i128::from_str_radix(&text[start..end], if hex { 16 } else { 10 });
         let magnitude = magnitude.ok().filter(|&number| number <= i64::MAX.into());
-        let magnitude = magnitude.ok_or_else(|| piece.fault("too large"))?;
+        let magnitude = magnitude.ok_or_else(|| piece.error("too large"))?;
         let number = if text.starts_with('-') { -magnitude } else { magnitude };
 
         let end = end + if hex { 0 } else { zero_fraction(&text[end..]) };
@@ -172,39 +172,39 @@ impl NumberReader<'_> {
         }
         if suffix.text.starts_with('.') {
             let help = format!("whole numbers only; an expression may have fractions: `({text})`");
-            return Err(suffix.fault("fractions are not allowed here").help(help));
+            return Err(suffix.error("fractions are not allowed here").help(help));
         }
         let factor = self.factor(&suffix.text.to_ascii_lowercase());
         let factor = factor.ok_or_else(|| self.unknown_suffix(suffix))?;
-        let number = number.checked_mul(factor.into()).ok_or_else(|| piece.fault("too large"))?;
+        let number = number.checked_mul(factor.into()).ok_or_else(|| piece.error("too large"))?;
         Ok(ExpressionResult { number: Number::Whole(number), suffixed: true })
     }
 
-    fn unknown_suffix(self, suffix: TextPiece<'_>) -> Fault {
-        let fault = |why: &str| suffix.fault(why).code("unknown-suffix");
+    fn unknown_suffix(self, suffix: TextPiece<'_>) -> ValueError {
+        let error = |why: &str| suffix.error(why).code("unknown-suffix");
         if self.is_time() {
-            return fault("unknown time suffix")
+            return error("unknown time suffix")
                 .help("suffixes are d, h, m, s, ms, us, msec and usec, one per value");
         }
         match suffix.text {
-            "z" => return fault("`z` (zones) is not applicable to this option"),
-            "%" => return fault("a percentage is not applicable to this option"),
+            "z" => return error("`z` (zones) is not applicable to this option"),
+            "%" => return error("a percentage is not applicable to this option"),
             _ => {}
         }
         let is_time_suffix = time_factor(&suffix.text.to_ascii_lowercase()).is_some();
         match self.row.unit.text().filter(|_| self.row.unit.is_time() && is_time_suffix) {
-            Some(unit) => fault("no time suffixes here")
+            Some(unit) => error("no time suffixes here")
                 .help(format!("this option counts {unit}; write the number only")),
-            None => fault("unknown suffix")
+            None => error("unknown suffix")
                 .help("suffixes are k, m, g, t and p, also as kb, mb ... and kib, mib ..."),
         }
     }
 
     /// The only piece of a value that is a single number.
-    fn single<'t>(self, text: &'t str) -> Result<TextPiece<'t>, Fault> {
+    fn single<'t>(self, text: &'t str) -> Result<TextPiece<'t>, ValueError> {
         match pieces(text, 1)[..] {
             [piece] => Ok(piece.trim()),
-            _ => Err(TextPiece::whole(text).trim().fault("one number is expected")),
+            _ => Err(TextPiece::whole(text).trim().error("one number is expected")),
         }
     }
 
@@ -293,10 +293,10 @@ pub(crate) fn fill<T: Clone>(
     text: &str,
     pieces: Vec<TextPiece<'_>>,
     most: usize,
-    read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
-) -> Result<[Option<T>; 3], Fault> {
+    read: impl Fn(TextPiece<'_>) -> Result<T, ValueError>,
+) -> Result<[Option<T>; 3], ValueError> {
     if let Some(extra) = pieces.get(most).filter(|extra| !extra.text.is_empty()) {
-        return Err(extra.fault(if most == 2 {
+        return Err(extra.error(if most == 2 {
             "two values (read, write) are possible"
         } else {
             "three values (read, write, trim) are possible"
@@ -312,7 +312,7 @@ pub(crate) fn fill<T: Clone>(
         *value = last.clone();
     }
     if values.iter().all(Option::is_none) {
-        return Err(TextPiece::whole(text).fault("no direction has a value"));
+        return Err(TextPiece::whole(text).error("no direction has a value"));
     }
     Ok(values)
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use super::fault::{Fault, TextPiece};
+use super::error::{TextPiece, ValueError};
 use super::model::{ReadPatternFile, Value};
 use super::number::NumberReader;
 use super::{lists, pattern, split, words};
@@ -33,7 +33,7 @@ pub(crate) fn parse(
     text: Option<&str>,
     kb_base: u64,
     read_file: ReadPatternFile<'_>,
-) -> Result<Value, Fault> {
+) -> Result<Value, ValueError> {
     let Some(text) = text else { return bare(row) };
     if text.is_empty() {
         return empty(row);
@@ -44,9 +44,9 @@ pub(crate) fn parse(
         ValueKind::Flag | ValueKind::Bool => reader.switch(text),
         // A word in place of a number.
         ValueKind::Int if row.choice(text).is_some() => words::choice(row, kb_base, text),
-        ValueKind::Int if !row.choices.is_empty() => reader.value(text).map_err(|fault| {
-            let help = fault.help.or_else(|| Some(format!("in place of a number: {}", words::listed(row))));
-            Fault { help, ..fault }
+        ValueKind::Int if !row.choices.is_empty() => reader.value(text).map_err(|error| {
+            let help = error.help.or_else(|| Some(format!("in place of a number: {}", words::listed(row))));
+            ValueError { help, ..error }
         }),
         ValueKind::Int | ValueKind::Size | ValueKind::Time => reader.value(text),
         ValueKind::SizeZone => reader.amount(text),
@@ -77,7 +77,7 @@ pub(super) fn base_of(row: &OptionRow, kb_base: u64) -> u64 {
 }
 
 /// An option name without `=`.
-fn bare(row: &'static OptionRow) -> Result<Value, Fault> {
+fn bare(row: &'static OptionRow) -> Result<Value, ValueError> {
     match row.kind {
         ValueKind::Flag => Ok(Value::Switch(true)),
         ValueKind::OptStr => Ok(Value::Text(String::new())),
@@ -89,7 +89,7 @@ fn bare(row: &'static OptionRow) -> Result<Value, Fault> {
 }
 
 /// An option name with nothing after its `=`.
-fn empty(row: &'static OptionRow) -> Result<Value, Fault> {
+fn empty(row: &'static OptionRow) -> Result<Value, ValueError> {
     match row.kind {
         ValueKind::OptStr => Ok(Value::Text(String::new())),
         ValueKind::Bssplit => split::blocks(row, 1024, ""),
@@ -103,7 +103,7 @@ fn empty(row: &'static OptionRow) -> Result<Value, Fault> {
     }
 }
 
-fn missing(row: &'static OptionRow, message: String) -> Fault {
+fn missing(row: &'static OptionRow, message: String) -> ValueError {
     let label = match row.default {
         "" => "a value is expected".to_owned(),
         default => format!("a value is expected, for example `{}={default}`", row.name),
@@ -111,23 +111,23 @@ fn missing(row: &'static OptionRow, message: String) -> Fault {
     // A number may have a word beside it.
     let is_word = !row.choices.is_empty() && row.kind != ValueKind::Int;
     let help = is_word.then(|| format!("choices are {}", words::listed(row)));
-    let fault = TextPiece { text: "", at: 0 }.fault(label).code("empty-value");
-    Fault { help, message: Some(message.into()), ..fault }
+    let error = TextPiece { text: "", at: 0 }.error(label).code("empty-value");
+    ValueError { help, message: Some(message.into()), ..error }
 }
 
-fn withdrawn(row: &'static OptionRow) -> Fault {
+fn withdrawn(row: &'static OptionRow) -> ValueError {
     let label = "no longer supported".to_owned();
     let help = (row.opt == Opt::PercentageSequential).then(|| "use `percentage_random`".to_owned());
     let message = Some(format!("option `{}` is deprecated and was removed", row.name).into());
-    let fault = TextPiece { text: "", at: 0 }.fault(label).code("removed-option");
-    let fault = fault.in_fio(format!("Option {} is deprecated", row.name));
-    Fault { help, message, ..fault }
+    let error = TextPiece { text: "", at: 0 }.error(label).code("removed-option");
+    let error = error.in_fio(format!("Option {} is deprecated", row.name));
+    ValueError { help, message, ..error }
 }
 
 /// Checks the limits on text that is taken unchanged.
-fn plain(row: &'static OptionRow, text: &str) -> Result<(), Fault> {
+fn plain(row: &'static OptionRow, text: &str) -> Result<(), ValueError> {
     if matches!(row.opt, Opt::Filename | Opt::DpScheme) && text.len() > NAME {
-        return Err(TextPiece::whole(text).fault(format!("{} bytes long; the limit is {NAME}", text.len())));
+        return Err(TextPiece::whole(text).error(format!("{} bytes long; the limit is {NAME}", text.len())));
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ mod tests {
     fn read(row: &'static OptionRow, text: &str) -> Result<Value, String> {
         let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
         parse(row, Some(text), 1024, &no_file)
-            .map_err(|fault| format!("{}={text}: {}", row.name, fault.label))
+            .map_err(|error| format!("{}={text}: {}", row.name, error.label))
     }
 
     #[test]

@@ -13,7 +13,7 @@ fn no_file(_: &Path) -> io::Result<Vec<u8>> {
     Err(io::ErrorKind::NotFound.into())
 }
 
-fn read(opt: Opt, text: &str) -> Result<Value, Fault> {
+fn read(opt: Opt, text: &str) -> Result<Value, ValueError> {
     parse(opt.row(), Some(text), 1024, &no_file)
 }
 
@@ -407,16 +407,16 @@ proptest! {
     #[test]
     fn no_text_makes_any_grammar_panic(text in "\\PC{0,24}", at in 0..414_usize) {
         let row = &rows()[at];
-        if let Err(fault) = parse(row, Some(&text), 1024, &no_file) {
-            prop_assert!(text.get(fault.start..fault.start + fault.length).is_some(), "{fault:?}");
+        if let Err(error) = parse(row, Some(&text), 1024, &no_file) {
+            prop_assert!(text.get(error.start..error.start + error.length).is_some(), "{error:?}");
         }
     }
 
     #[test]
     fn no_number_like_text_makes_any_grammar_panic(text in "[-+0-9xkmgtbzsi%:,/.()*^ eE]{0,24}", at in 0..414_usize) {
         let row = &rows()[at];
-        if let Err(fault) = parse(row, Some(&text), 1000, &no_file) {
-            prop_assert!(text.get(fault.start..fault.start + fault.length).is_some(), "{fault:?}");
+        if let Err(error) = parse(row, Some(&text), 1000, &no_file) {
+            prop_assert!(text.get(error.start..error.start + error.length).is_some(), "{error:?}");
         }
     }
 

@@ -94,11 +94,11 @@ impl Groups {
         };
         let counts: Vec<u64> =
             if counts_files { files.iter().map(JobFile::count).collect() } else { Vec::new() };
-        let in_zones = zbd::sizing(job, spec, &zones);
-        let sizing = in_zones.as_ref().unwrap_or(&draft.sizing);
+        let in_zones = zbd::size_options(job, spec, &zones);
+        let size_options = in_zones.as_ref().unwrap_or(&draft.size_options);
         let mut stream = size_stream(spec);
         let path_of = |number| names.path(number).unwrap_or_default();
-        let regions = sizes::regions(spec.clone, sizing, files, &path_of, &mut stream)?;
+        let regions = sizes::regions(spec.clone, size_options, files, &path_of, &mut stream)?;
         block_sizes::check_memory(job, spec)?;
         for sizes::Note { opts, code, message } in regions.notes {
             findings.note(note(job, opts, code, message));
@@ -119,14 +119,14 @@ impl Groups {
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
         logs::check_recorded_names(job, spec, findings);
-        zbd::fit_files(job, spec, zones, findings)?;
+        zbd::apply_file_rules(job, spec, zones, findings)?;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {
             let text = "file_append makes one pass: `loops` above 1 has no effect";
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
-        random::fit_files(job, spec, findings);
-        sprandom::fit_files(job, spec, findings);
+        random::apply_file_rules(job, spec, findings);
+        sprandom::apply_file_rules(job, spec, findings);
         backlog::writes_can_be_regenerated(job, spec, findings);
         finish(job, spec)
     }

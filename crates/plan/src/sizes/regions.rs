@@ -6,7 +6,7 @@ use ferrio_job::{FileKind, FileRun, FileSpec, Prefix, SetupError};
 use ferrio_jobfile::Opt;
 use ferrio_random::Stream;
 
-use super::{BytesOrPercent, Sizing, percent_of};
+use super::{BytesOrPercent, SizeOptions, percent_of};
 use crate::probe::Found;
 
 /// A file of a job, with its size now and once the earlier jobs have laid out theirs.
@@ -61,20 +61,20 @@ pub(crate) struct Note {
 /// another one begins at the path that `path_of` makes.
 pub(crate) fn regions(
     clone: u32,
-    sizing: &Sizing,
+    size_options: &SizeOptions,
     files: Vec<JobFile>,
     path_of: &dyn Fn(u64) -> PathBuf,
     stream: &mut Stream,
 ) -> Result<Regions, SetupError> {
     let known = files.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
-    let sized =
-        matches!(sizing.size, Some(BytesOrPercent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
+    let sized = matches!(size_options.size, Some(BytesOrPercent::Bytes(bytes)) if bytes > 0)
+        || size_options.filesize.is_some();
     if known == 0 && !sized {
         return Err(failure("you need to specify size="));
     }
     let mut regions = Regions::default();
     let count = files.iter().map(JobFile::count).sum();
-    let mut shares = EvenShares::new(sizing, count);
+    let mut shares = EvenShares::new(size_options, count);
     let mut draws = MAX_DRAWN;
     let mut total = 0_u64;
     let mut files = Consumed::new(files);
@@ -84,14 +84,15 @@ pub(crate) fn regions(
             let (share, alike) = shares.next(file.count());
             let (mut file, further) = file.split(alike, path_of);
             rest = further;
-            let whole = whole_file(sizing, &mut file, &mut draws, stream);
-            let region = region(clone, sizing, Share { each: shares.each, of_file: share }, whole, file)?;
+            let whole = whole_file(size_options, &mut file, &mut draws, stream);
+            let region =
+                region(clone, size_options, Share { each: shares.each, of_file: share }, whole, file)?;
             let path = region.path.display();
-            if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
+            if size_options.file_append && region.kind == FileKind::Regular && moves(clone, size_options) {
                 let message = format!("offset has no effect on {path}: file_append begins at its end");
                 let opts = &[Opt::Offset, Opt::OffsetIncrement];
                 regions.notes.push(Note { opts, code: "offset-with-append", message });
-            } else if sizing.file_append && region.kind != FileKind::Regular {
+            } else if size_options.file_append && region.kind != FileKind::Regular {
                 let message = format!("file_append has no effect on {path}: it is not a regular file");
                 regions.notes.push(Note { opts: &[Opt::FileAppend], code: "append-without-effect", message });
             }
@@ -104,16 +105,17 @@ pub(crate) fn regions(
         })
     });
     regions.files = files.collect::<Result<_, SetupError>>()?;
-    regions.size = match sizing.size {
+    regions.size = match size_options.size {
         Some(BytesOrPercent::Bytes(size)) if size > 0 => size.min(total),
         _ => total,
     };
-    regions.io_size = sizing.io_size.map(|extent| extent.of(regions.size)).filter(|&bytes| bytes > 0);
-    let scaled_too_far = matches!(sizing.io_size, Some(BytesOrPercent::Percent(_)))
-        && regions.io_size.is_some_and(|bytes| bytes < sizing.min_block);
+    regions.io_size = size_options.io_size.map(|extent| extent.of(regions.size)).filter(|&bytes| bytes > 0);
+    let scaled_too_far = matches!(size_options.io_size, Some(BytesOrPercent::Percent(_)))
+        && regions.io_size.is_some_and(|bytes| bytes < size_options.min_block);
     // If the offset leaves nothing of a size in bytes, fio reports no error: the clone does nothing.
-    let nothing_left = total == 0 && matches!(sizing.size, Some(BytesOrPercent::Bytes(size)) if size > 0);
-    let too_small = regions.size < sizing.min_block && !nothing_left;
+    let nothing_left =
+        total == 0 && matches!(size_options.size, Some(BytesOrPercent::Bytes(size)) if size > 0);
+    let too_small = regions.size < size_options.min_block && !nothing_left;
     if !regions.files.is_empty() && (too_small || scaled_too_far) {
         // fio leaves the error number empty here.
         let error = SetupError::new(0, "total_file_size", "blocksize is larger than data set range");
@@ -155,13 +157,13 @@ struct EvenShares {
 }
 
 impl EvenShares {
-    fn new(sizing: &Sizing, files: u64) -> Self {
-        let size = match sizing.size {
+    fn new(size_options: &SizeOptions, files: u64) -> Self {
+        let size = match size_options.size {
             Some(BytesOrPercent::Bytes(bytes)) => bytes,
             _ => 0,
         };
         let files = files.max(1);
-        EvenShares { each: size / files, left: size % files, unit: sizing.min_block.max(1) }
+        EvenShares { each: size / files, left: size % files, unit: size_options.min_block.max(1) }
     }
 
     /// The share of the next file, and how many files, at most `most`, get the same.
@@ -185,7 +187,7 @@ struct Share {
 
 fn region(
     clone: u32,
-    sizing: &Sizing,
+    size_options: &SizeOptions,
     share: Share,
     whole: u64,
     file: JobFile,
@@ -193,24 +195,27 @@ fn region(
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
     // What a share of a file's size is a share of.
-    let base = match sizing.size {
+    let base = match size_options.size {
         _ if kind != FileKind::Pretend || file.found.size.is_some() => real,
         Some(BytesOrPercent::Bytes(_)) if share.each > 0 => share.each,
-        _ if sizing.pretended_files_are_endless => u64::MAX,
+        _ if size_options.pretended_files_are_endless => u64::MAX,
         _ => whole,
     };
-    let offset =
-        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, base) };
+    let offset = if size_options.file_append && kind == FileKind::Regular {
+        real
+    } else {
+        offset(clone, size_options, base)
+    };
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.
             SetupError::new(0, "total_file_size", "you need to specify valid offset=")
         })
     };
-    let mut size = match (sizing.filesize, sizing.size) {
+    let mut size = match (size_options.filesize, size_options.size) {
         (_, Some(BytesOrPercent::Percent(percent))) if percent < 100 => {
             let part = percent_of(whole, percent).min(rest()?);
-            part - part % sizing.min_block.max(1)
+            part - part % size_options.min_block.max(1)
         }
         (None, Some(BytesOrPercent::Bytes(_))) if share.of_file > 0 => share.of_file,
         _ => rest()?,
@@ -224,12 +229,12 @@ fn region(
         }
         size = size.min(real - offset);
     }
-    if kind == FileKind::Pretend && sizing.pretended_files_are_endless {
+    if kind == FileKind::Pretend && size_options.pretended_files_are_endless {
         // An engine without files has no limit: a negative `filesize` is one that never ends.
         size = size.min(MAX_END.saturating_sub(offset));
     }
     let end = offset.saturating_add(size);
-    let extend = kind == FileKind::Regular && sizing.lays_out && end > real;
+    let extend = kind == FileKind::Regular && size_options.lays_out && end > real;
     Ok(FileSpec {
         path: file.path,
         kind,
@@ -250,16 +255,16 @@ const MAX_END: u64 = i64::MAX.cast_unsigned();
 const MAX_DRAWN: u64 = 10_000;
 
 /// Size of the whole file. A file that exists with a size between the bounds keeps it, and nothing is drawn. Of several files, their mean.
-fn whole_file(sizing: &Sizing, file: &mut JobFile, draws: &mut u64, stream: &mut Stream) -> u64 {
+fn whole_file(size_options: &SizeOptions, file: &mut JobFile, draws: &mut u64, stream: &mut Stream) -> u64 {
     let real = file.size_by_then.unwrap_or(0);
-    match sizing.filesize {
+    match size_options.filesize {
         None => real,
         Some((low, high)) if low == high => low,
         Some((low, high)) if (low..=high).contains(&real) => real,
         Some((low, high)) => {
             let mut draw = || {
                 let drawn = low + stream.below(stream.scale(high - low));
-                drawn - drawn % sizing.min_block.max(1)
+                drawn - drawn % size_options.min_block.max(1)
             };
             let Some(run) = file.run.as_mut().filter(|run| run.count > 1) else { return draw() };
             run.is_mean = true;
@@ -275,12 +280,16 @@ fn whole_file(sizing: &Sizing, file: &mut JobFile, draws: &mut u64, stream: &mut
 }
 
 /// Where the region of a file begins; shares are those of `base`.
-fn offset(clone: u32, sizing: &Sizing, base: u64) -> u64 {
-    let increment = sizing.offset_increment.of(base).saturating_mul(u64::from(clone));
-    let sum = sizing.offset.of(base).saturating_add(increment);
+fn offset(clone: u32, size_options: &SizeOptions, base: u64) -> u64 {
+    let increment = size_options.offset_increment.of(base).saturating_mul(u64::from(clone));
+    let sum = size_options.offset.of(base).saturating_add(increment);
     let in_percent = |extent| matches!(extent, BytesOrPercent::Percent(_));
-    if in_percent(sizing.offset) || in_percent(sizing.offset_increment) {
-        let align = if sizing.offset_align > 0 { sizing.offset_align } else { sizing.min_block.max(1) };
+    if in_percent(size_options.offset) || in_percent(size_options.offset_increment) {
+        let align = if size_options.offset_align > 0 {
+            size_options.offset_align
+        } else {
+            size_options.min_block.max(1)
+        };
         sum.checked_next_multiple_of(align).unwrap_or(sum)
     } else {
         sum
@@ -288,9 +297,9 @@ fn offset(clone: u32, sizing: &Sizing, base: u64) -> u64 {
 }
 
 /// Whether the options ask this clone to begin elsewhere than at the start of its files.
-fn moves(clone: u32, sizing: &Sizing) -> bool {
+fn moves(clone: u32, size_options: &SizeOptions) -> bool {
     let some = |extent| !matches!(extent, BytesOrPercent::Bytes(0) | BytesOrPercent::Percent(0));
-    some(sizing.offset) || (clone > 0 && some(sizing.offset_increment))
+    some(size_options.offset) || (clone > 0 && some(size_options.offset_increment))
 }
 
 fn failure(message: impl Into<String>) -> SetupError {

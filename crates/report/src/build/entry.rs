@@ -1,7 +1,7 @@
 //! One entry of the report: the total figures of its jobs, shares, latency target, trimmed blocks and steady state.
 
 use ferrio_job::{
-    Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, TuningUse,
+    Direction, JobSpec, LatencyTarget, Optimisations, Plan, ReportedOptions, SteadyFigure, SteadyState,
     UnifiedReporting, Units,
 };
 use ferrio_results::{DamageTally, JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
@@ -59,8 +59,8 @@ impl<'a> EntryJobs<'a> {
     }
 
     /// The optimisations that any of the jobs used because of `tuning=lean`.
-    pub(super) fn tuning_use(&self) -> TuningUse {
-        self.jobs.iter().fold(TuningUse::NONE, |used, (_, result)| used | result.tuning_use)
+    pub(super) fn optimisations(&self) -> Optimisations {
+        self.jobs.iter().fold(Optimisations::NONE, |used, (_, result)| used | result.optimisations)
     }
 
     /// True if a job of the entry writes to zones in this direction, or resets them by trims.
@@ -163,7 +163,7 @@ pub(super) fn job_report(
         error: error.map_or(stats.first_error, |error| error.errno),
         eta: times.eta,
         elapsed: times.elapsed,
-        job_options: echo(&last.options),
+        job_options: option_pairs(&last.options),
         read: direction(0),
         write: direction(1),
         trim: direction(2),
@@ -210,7 +210,7 @@ pub(super) fn job_report(
             steady_criterion: steady_criterion.unwrap_or_default(),
             block: text_block,
             damage: kinds(entry.damage()),
-            tuning_use: entry.tuning_use(),
+            optimisations: entry.optimisations(),
         },
     }
 }
@@ -285,7 +285,7 @@ pub(super) fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) ->
 }
 
 /// Options as they were written.
-pub(super) fn echo(options: &OptionEcho) -> Pairs<String, String> {
+pub(super) fn option_pairs(options: &ReportedOptions) -> Pairs<String, String> {
     Pairs(options.to_vec())
 }
 

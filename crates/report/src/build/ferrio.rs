@@ -10,7 +10,7 @@ use ferrio_stats::{TickSource, quantile_error};
 
 use super::database::database_report;
 use super::direction::HistogramOptions;
-use super::entry::{EntryJobs, echo, entry_jobs};
+use super::entry::{EntryJobs, entry_jobs, option_pairs};
 use super::verify::verify_report;
 use crate::database::databases;
 use crate::messages::{job_names, report_name};
@@ -187,7 +187,11 @@ fn member_jobs(plan: &Plan, places: &[usize]) -> Vec<MemberReport> {
         let name = report_name(spec);
         match members.last_mut() {
             Some(member) if last == Some(section(place)) && member.name == name => member.count += 1,
-            _ => members.push(MemberReport { name: name.to_owned(), count: 1, options: echo(&spec.options) }),
+            _ => members.push(MemberReport {
+                name: name.to_owned(),
+                count: 1,
+                options: option_pairs(&spec.options),
+            }),
         }
         last = Some(section(place));
     }
@@ -199,7 +203,7 @@ fn tuning(job: &JobReport, entry: &EntryJobs<'_>) -> TuningReport {
         jobname: job.jobname.clone(),
         groupid: job.groupid,
         tuning: entry.first().0.tuning.word().to_owned(),
-        used: entry.tuning_use().words().map(str::to_owned).collect(),
+        used: entry.optimisations().words().map(str::to_owned).collect(),
     }
 }
 

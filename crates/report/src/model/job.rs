@@ -1,6 +1,6 @@
 //! One entry of `jobs`: a job, or the jobs of a group that are reported as one.
 
-use ferrio_job::{TuningUse, Units};
+use ferrio_job::{Optimisations, Units};
 use ferrio_results::DamageKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -167,7 +167,7 @@ pub struct TextFigures {
     /// Number of damaged blocks of each kind.
     pub damage: Vec<(DamageKind, u64)>,
     /// Optimisations that the jobs used because of `tuning=lean`.
-    pub tuning_use: TuningUse,
+    pub optimisations: Optimisations,
 }
 
 /// Percentiles of one latency, which have fields with or without samples.

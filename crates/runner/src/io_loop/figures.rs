@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_job::{Direction, TuningUse};
+use ferrio_job::{Direction, Optimisations};
 
 use super::IoLoop;
 use crate::context::{Message, Snapshot};
@@ -60,9 +60,9 @@ impl<E: Engine> IoLoop<'_, E> {
         result.pid = control.pid.load(Relaxed);
         result.measured = Duration::from_nanos(timing.measured_ns(&self.meter.clock, taken));
         result.in_ramp = timing.in_ramp();
-        result.tuning_use = self.engine.tuning_use()
-            | self.files.tuning_use
-            | TuningUse::HUGE_PAGES.when(self.buffers.on_huge_pages());
+        result.optimisations = self.engine.optimisations()
+            | self.files.optimisations
+            | Optimisations::HUGE_PAGES.when(self.buffers.on_huge_pages());
         result.latency_depth = self.hooks.searched_depth();
         result.events = self
             .hooks

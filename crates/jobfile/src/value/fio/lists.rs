@@ -3,8 +3,8 @@
 use super::expression;
 use super::number::{FioNumberReader, any_good};
 use crate::catalogue::{OptionRow, ValueKind};
+use crate::value::error::{TextPiece, ValueError, leading_digits};
 use crate::value::expression::decimal_prefix;
-use crate::value::fault::{Fault, TextPiece, leading_digits};
 use crate::value::lists;
 use crate::value::model::{SplitEntry, Value};
 
@@ -14,7 +14,7 @@ const FLOATS: usize = 20;
 const ENTRIES: usize = 64;
 
 /// Decimal numbers joined by `:`, refused only if none of them is good.
-pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
+pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, ValueError> {
     let most = if row.kind == ValueKind::Float { 1 } else { FLOATS };
     let pieces = || TextPiece::whole(text).split(':');
     let numbers = any_good(pieces().map(|piece| float(row, piece)), text)?;
@@ -28,10 +28,10 @@ pub(crate) fn floats_dropped(text: &str) -> impl Iterator<Item = TextPiece<'_>> 
     TextPiece::whole(text).split(':').skip(FLOATS)
 }
 
-fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, Fault> {
+fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, ValueError> {
     let number = if piece.text.starts_with('(') { expression::decimal(piece) } else { decimal(piece) };
     let number =
-        number.map_err(|fault| fault.in_fio(format!("not a floating point value: {}", piece.text)))?;
+        number.map_err(|error| error.in_fio(format!("not a floating point value: {}", piece.text)))?;
     let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));
     if number.is_finite() && number >= min as f64 && number <= max as f64 {
         Ok(number)
@@ -39,12 +39,12 @@ fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, Fault> {
         let bound =
             if number < min as f64 { format!("min: {min}.000000") } else { format!("max: {max}.000000") };
         let fio = format!("value out of range: {number:.6} (range {bound})");
-        Err(piece.fault(format!("must lie between {min} and {max}")).in_fio(fio))
+        Err(piece.error(format!("must lie between {min} and {max}")).in_fio(fio))
     }
 }
 
 /// The decimal number at the beginning of a piece.
-pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
+pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, ValueError> {
     let text = piece.text.trim_start();
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = hex.find(|sign: char| !sign.is_ascii_hexdigit()).unwrap_or(hex.len());
@@ -52,11 +52,11 @@ pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
             return Ok(number as f64);
         }
     }
-    decimal_prefix(text).parse().map_err(|_| piece.fault("a number is expected"))
+    decimal_prefix(text).parse().map_err(|_| piece.error("a number is expected"))
 }
 
 /// Block sizes with shares, of which the leading digits count, at most 100.
-pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault> {
+pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, ValueError> {
     let mut lists = Vec::new();
     for list in TextPiece::whole(text).split(',').take(3) {
         let mut splits = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {
             return Err(
-                list.fault(format!("the shares add up to {sum}, so nothing is left for the blank ones"))
+                list.error(format!("the shares add up to {sum}, so nothing is left for the blank ones"))
             );
         }
         // A block of 0 bytes is dropped.
@@ -82,7 +82,7 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
 }
 
 /// Parses error names and numbers; text after the digits of a number is dropped.
-pub(super) fn errors(text: &str) -> Result<Value, Fault> {
+pub(super) fn errors(text: &str) -> Result<Value, ValueError> {
     lists::errors_by(text, |name| {
         let digits = leading_digits(name.strip_prefix(['-', '+']).unwrap_or(name));
         let number =
@@ -95,7 +95,7 @@ pub(super) fn errors(text: &str) -> Result<Value, Fault> {
 
 /// CPU numbers and ranges up to the first empty element; a word is read as 0. A reversed range has no CPUs, so the
 /// list may be empty: such a job cannot run.
-pub(super) fn cpus(text: &str) -> Result<Value, Fault> {
+pub(super) fn cpus(text: &str) -> Result<Value, ValueError> {
     let number = |text: &str| {
         let digits = leading_digits(text.trim_start()).trim_start_matches('0');
         if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
@@ -111,5 +111,5 @@ pub(super) fn cpus(text: &str) -> Result<Value, Fault> {
     if list.is_empty() {
         return Ok(Value::Numbers(Vec::new()));
     }
-    lists::cpus(&list).map_err(|fault| TextPiece::whole(text).fault(fault.label))
+    lists::cpus(&list).map_err(|error| TextPiece::whole(text).error(error.label))
 }

@@ -9,7 +9,7 @@ mod number;
 mod tests;
 mod words;
 
-use super::fault::Fault;
+use super::error::ValueError;
 use super::model::{ReadPatternFile, Value};
 use super::parse::{self, NAME, base_of};
 use crate::catalogue::{Opt, OptionRow, ValueKind};
@@ -41,7 +41,7 @@ pub(crate) fn parse(
     text: Option<&str>,
     kb_base: u64,
     read_file: ReadPatternFile<'_>,
-) -> Result<Value, Fault> {
+) -> Result<Value, ValueError> {
     let same = || parse::parse(row, text, kb_base, read_file);
     if row.kind == ValueKind::CpuList && text == Some("") {
         return lists::cpus("");

@@ -2,7 +2,7 @@
 
 use super::expression;
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
-use crate::value::fault::{Fault, TextPiece, leading_digits};
+use crate::value::error::{TextPiece, ValueError, leading_digits};
 use crate::value::model::{Amount, Value};
 
 /// Reads the numbers of one row.
@@ -19,7 +19,7 @@ const LENGTH: usize = 127;
 
 impl FioNumberReader {
     /// The value of a row of kind int, size or time.
-    pub(super) fn value(self, text: &str) -> Result<Value, Fault> {
+    pub(super) fn value(self, text: &str) -> Result<Value, ValueError> {
         if self.row.multi != Multi::No {
             let most = self.row.multi.directions();
             let pieces = pieces(text);
@@ -42,12 +42,12 @@ impl FioNumberReader {
     }
 
     /// A flag or a bool: a whole number and any text after it.
-    pub(super) fn switch(self, text: &str) -> Result<Value, Fault> {
+    pub(super) fn switch(self, text: &str) -> Result<Value, ValueError> {
         let switched = self.one(text, |piece| {
             let number = integer(piece)? as i32;
             if self.row.kind == ValueKind::Bool && number > 1 {
                 return Err(piece
-                    .fault("the maximum is 1")
+                    .error("the maximum is 1")
                     .in_fio(format!("max value out of range: {number} (1 max)")));
             }
             Ok(number != 0)
@@ -58,7 +58,7 @@ impl FioNumberReader {
 
     /// A size, a percentage or a number of zones; percentages are the numbers next to 2^64. A dash at the beginning separates too: the
     /// number after it counts, but an offset is the percentage that the first piece is.
-    pub(super) fn amount(self, text: &str) -> Result<Value, Fault> {
+    pub(super) fn amount(self, text: &str) -> Result<Value, ValueError> {
         let unsigned =
             text.strip_prefix('-').filter(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()));
         if let Some(percent @ 2..=101) = unsigned.and_then(|number| number.parse::<u8>().ok())
@@ -69,14 +69,14 @@ impl FioNumberReader {
         let amount = self.one(unsigned.unwrap_or(text), |piece| {
             if let Some(zones) = piece.text.strip_suffix('z') {
                 let zones = zones.parse().ok().filter(|_| zones.bytes().all(|byte| byte.is_ascii_digit()));
-                return zones.map(Amount::Zones).ok_or_else(|| piece.fault("unexpected zone value"));
+                return zones.map(Amount::Zones).ok_or_else(|| piece.error("unexpected zone value"));
             }
             let number = self.limited(piece)?;
             match u8::try_from(u64::MAX - number) {
                 Ok(percent) if percent <= 100 => Ok(Amount::Percent(percent)),
                 // Only this option has a limit.
                 Ok(_) if self.row.opt == Opt::IoSize => Err(piece
-                    .fault("more than 100%")
+                    .error("more than 100%")
                     .in_fio("fio: io_size values greater than 100% aren't supported")),
                 _ => Ok(Amount::Bytes(number)),
             }
@@ -85,7 +85,7 @@ impl FioNumberReader {
     }
 
     /// The first and the last piece, in order.
-    pub(super) fn bounds(self, text: &str) -> Result<Value, Fault> {
+    pub(super) fn bounds(self, text: &str) -> Result<Value, ValueError> {
         let bounds = pieces(text).into_iter().map(|piece| self.limited(piece));
         let good: Vec<u64> = any_good(bounds, text)?.into_iter().flatten().collect();
         let (low, high) = (good[0], good[good.len() - 1]);
@@ -93,11 +93,11 @@ impl FioNumberReader {
     }
 
     /// `low-high` or `low:high`, up to three of them by comma.
-    pub(super) fn ranges(self, text: &str) -> Result<Value, Fault> {
+    pub(super) fn ranges(self, text: &str) -> Result<Value, ValueError> {
         let list = TextPiece::whole(text).split(',').collect();
         let ranges = spread(text, list, 3, |piece| {
             let separator = piece.text.char_indices().find(|&(at, sign)| matches!(sign, '-' | ':') && at > 0);
-            let Some((at, _)) = separator else { return Err(piece.fault("two bounds are expected")) };
+            let Some((at, _)) = separator else { return Err(piece.error("two bounds are expected")) };
             let low = self.number(piece)?;
             let high = self.number(piece.part(at + 1, piece.text.len()))?;
             Ok((low.min(high), low.max(high)))
@@ -110,8 +110,8 @@ impl FioNumberReader {
     fn one<T>(
         self,
         text: &str,
-        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        read: impl Fn(TextPiece<'_>) -> Result<T, ValueError>,
+    ) -> Result<Option<T>, ValueError> {
         let mut good = any_good(pieces(text).into_iter().map(read), text)?.into_iter();
         Ok(if self.last_counts() { good.flatten().last() } else { good.next().flatten() })
     }
@@ -131,7 +131,7 @@ impl FioNumberReader {
     }
 
     /// A number within the row's limits as far as fio checks them.
-    fn limited(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
+    fn limited(self, piece: TextPiece<'_>) -> Result<u64, ValueError> {
         if matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange) {
             return self.time(piece);
         }
@@ -139,7 +139,7 @@ impl FioNumberReader {
         // Checked before the upper bits are lost.
         if self.row.opt == Opt::ReplayAlign && !number.is_power_of_two() {
             return Err(piece
-                .fault("must be a power of 2")
+                .error("must be a power of 2")
                 .in_fio(format!("{}: must be a power-of-2", self.row.name)));
         }
         if self.is_narrow() { self.narrow(number, piece) } else { self.wide(number, piece) }
@@ -159,7 +159,7 @@ impl FioNumberReader {
     }
 
     /// An option of 32 bits: the upper bits are lost, and a number that is then negative is below any maximum.
-    fn narrow(self, number: u64, piece: TextPiece<'_>) -> Result<u64, Fault> {
+    fn narrow(self, number: u64, piece: TextPiece<'_>) -> Result<u64, ValueError> {
         let low = number as u32;
         let signed = i128::from(low as i32);
         if let Some(min) = self.row.min.filter(|&min| signed < min) {
@@ -169,7 +169,7 @@ impl FioNumberReader {
         match self.row.min {
             _ if signed >= 0 => {
                 let fio = format!("{}: max value out of range: {low} ({max} max)", self.row.name);
-                Err(piece.fault(format!("the maximum is {max}")).in_fio(fio))
+                Err(piece.error(format!("the maximum is {max}")).in_fio(fio))
             }
             Some(min) if min < 0 => Ok(signed as i64 as u64),
             // A share above the whole is the whole.
@@ -177,25 +177,25 @@ impl FioNumberReader {
         }
     }
 
-    fn wide(self, number: u64, piece: TextPiece<'_>) -> Result<u64, Fault> {
+    fn wide(self, number: u64, piece: TextPiece<'_>) -> Result<u64, ValueError> {
         match self.row.min {
             Some(min) if i128::from(number) < min => Err(self.too_small(piece, number, min)),
             _ => Ok(number),
         }
     }
 
-    fn too_small(self, piece: TextPiece<'_>, number: u64, min: i128) -> Fault {
+    fn too_small(self, piece: TextPiece<'_>, number: u64, min: i128) -> ValueError {
         let fio = format!("{}: min value out of range: {number} ({min} min)", self.row.name);
-        piece.fault(format!("the minimum is {min}")).in_fio(fio)
+        piece.error(format!("the minimum is {min}")).in_fio(fio)
     }
 
-    fn no_zones(self, piece: TextPiece<'_>) -> Fault {
+    fn no_zones(self, piece: TextPiece<'_>) -> ValueError {
         let fio = format!("{}: 'z' suffix isn't applicable", self.row.name);
-        piece.fault("`z` (zones) is not applicable to this option").in_fio(fio)
+        piece.error("`z` (zones) is not applicable to this option").in_fio(fio)
     }
 
     /// A number with its suffix applied, modulo 2^64.
-    pub(super) fn number(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
+    pub(super) fn number(self, piece: TextPiece<'_>) -> Result<u64, ValueError> {
         if piece.text.starts_with('(') {
             return expression::evaluate(piece, false).map(|(number, _)| number);
         }
@@ -213,7 +213,7 @@ impl FioNumberReader {
     }
 
     /// Microseconds.
-    fn time(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
+    fn time(self, piece: TextPiece<'_>) -> Result<u64, ValueError> {
         let seconds = self.row.unit == ValueUnit::Seconds;
         let own = if seconds { 1_000_000 } else { 1 };
         let us = if piece.text.starts_with('(') {
@@ -267,7 +267,7 @@ fn cut(text: &str) -> &str {
 }
 
 /// The number at the beginning of a piece, hexadecimal if there is a `0x` anywhere in it.
-fn digits(piece: TextPiece<'_>) -> Result<u64, Fault> {
+fn digits(piece: TextPiece<'_>) -> Result<u64, ValueError> {
     let text = cut(piece.text);
     let hex = text.contains("0x") || text.contains("0X");
     let text = text.trim_start();
@@ -276,19 +276,19 @@ fn digits(piece: TextPiece<'_>) -> Result<u64, Fault> {
     let (body, radix) = if hex { (body.unwrap_or(unsigned), 16) } else { (unsigned, 10) };
     let end = body.find(|sign: char| !sign.is_digit(radix)).unwrap_or(body.len());
     if end == 0 && body.len() == unsigned.len() {
-        return Err(piece.fault("a number is expected"));
+        return Err(piece.error("a number is expected"));
     }
     let magnitude = if end == 0 { Some(0) } else { i64::from_str_radix(&body[..end], radix).ok() };
     match (magnitude, text.starts_with('-')) {
         (Some(number), false) => Ok(number as u64),
         (Some(number), true) => Ok((number as u64).wrapping_neg()),
-        (None, false) => Err(piece.fault("too large")),
+        (None, false) => Err(piece.error("too large")),
         (None, true) => Ok(i64::MIN as u64),
     }
 }
 
 /// The whole number of a switch.
-fn integer(piece: TextPiece<'_>) -> Result<u64, Fault> {
+fn integer(piece: TextPiece<'_>) -> Result<u64, ValueError> {
     let text = piece.text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let hex = unsigned.starts_with("0x") || unsigned.starts_with("0X");
@@ -315,21 +315,21 @@ fn spread<T: Clone>(
     text: &str,
     pieces: Vec<TextPiece<'_>>,
     most: usize,
-    read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
-) -> Result<[Option<T>; 3], Fault> {
+    read: impl Fn(TextPiece<'_>) -> Result<T, ValueError>,
+) -> Result<[Option<T>; 3], ValueError> {
     let given = any_good(pieces.into_iter().take(most).map(read), text)?;
     Ok(std::array::from_fn(|at| given.get(at.min(given.len() - 1)).filter(|_| at < most).cloned().flatten()))
 }
 
 /// The results of the pieces of `text`, `None` for bad ones: the option fails only if all of its pieces do.
 pub(super) fn any_good<T>(
-    results: impl Iterator<Item = Result<T, Fault>>,
+    results: impl Iterator<Item = Result<T, ValueError>>,
     text: &str,
-) -> Result<Vec<Option<T>>, Fault> {
+) -> Result<Vec<Option<T>>, ValueError> {
     let results: Vec<_> = results.collect();
     if results.iter().any(Result::is_ok) {
         return Ok(results.into_iter().map(Result::ok).collect());
     }
     let first = results.into_iter().find_map(Result::err);
-    Err(first.unwrap_or_else(|| TextPiece::whole(text).fault("a value is expected")))
+    Err(first.unwrap_or_else(|| TextPiece::whole(text).error("a value is expected")))
 }

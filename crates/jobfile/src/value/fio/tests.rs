@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::catalogue::rows;
-use crate::value::Reading;
+use crate::value::Dialect;
 use crate::value::{Amount, Argument, SplitEntry, advice::meant};
 use ferrio_job::{Distribution, RwPostfix, Skew, SkewShape};
 
@@ -18,7 +18,7 @@ fn no_file(_: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn read(opt: Opt, text: &str) -> Result<Value, String> {
-    parse(opt.row(), Some(text), 1024, &no_file).map_err(|fault| fault.label.into_string())
+    parse(opt.row(), Some(text), 1024, &no_file).map_err(|error| error.label.into_string())
 }
 
 fn bs(text: &str) -> [Option<u64>; 3] {
@@ -295,8 +295,8 @@ fn long_values_take_time_in_proportion() {
     for unit in ["1,", "1:", "1-", "(", "(-", "-", "0x", "1k/1:", "a", "a,", "1:,", "0-1023,", "\u{e4}"] {
         let text = unit.repeat(4_000 / unit.len());
         for row in &different {
-            for reading in [Reading::Ferrio, Reading::Fio] {
-                let _ = crate::value::read(reading, row, Some(&text), 1024, &no_file);
+            for dialect in [Dialect::Ferrio, Dialect::Fio] {
+                let _ = crate::value::read(dialect, row, Some(&text), 1024, &no_file);
             }
         }
     }
@@ -341,16 +341,16 @@ proptest! {
     }
 }
 
-/// Reads a text both ways and looks at the place of the fault.
+/// Reads a text both ways and looks at the place of the error.
 fn check(at: usize, text: &str) -> Result<(), TestCaseError> {
     let row = &rows()[at];
-    for reading in [Reading::Ferrio, Reading::Fio] {
-        match crate::value::read(reading, row, Some(text), 1000, &no_file) {
+    for dialect in [Dialect::Ferrio, Dialect::Fio] {
+        match crate::value::read(dialect, row, Some(text), 1000, &no_file) {
             Ok(value) => {
                 let _ = crate::value::describe::describe(row, &value);
             }
-            Err(fault) => {
-                prop_assert!(text.get(fault.start..fault.start + fault.length).is_some(), "{fault:?}");
+            Err(error) => {
+                prop_assert!(text.get(error.start..error.start + error.length).is_some(), "{error:?}");
             }
         }
     }

@@ -6,16 +6,16 @@ use super::lists::decimal;
 use super::number::{FioNumberReader, any_good};
 use crate::catalogue::{Opt, OptionRow, ValueKind};
 use crate::value::argument;
-use crate::value::fault::{Fault, TextPiece, leading_digits};
+use crate::value::error::{TextPiece, ValueError, leading_digits};
 use crate::value::model::{Argument, Value};
 use crate::value::words::find;
 
 /// Parses one word of a closed list, with its argument if the option takes one.
-pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
+pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, ValueError> {
     let whole = TextPiece::whole(text);
     if text.starts_with([' ', '\t']) {
         return Err(whole
-            .fault("fio accepts no space after the `=` of a word")
+            .error("fio accepts no space after the `=` of a word")
             .help("remove the space; called ferrio without --strict=fio, it does not matter"));
     }
     let end = text.find([',', ':']).unwrap_or(text.len());
@@ -29,7 +29,7 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     };
     if let Some(unknown) = unknown {
         return Err(whole
-            .fault(unknown)
+            .error(unknown)
             .help("use one that fio has; only ferrio without --strict=fio has this one"));
     }
     let rest = whole.part(end, text.len());
@@ -66,11 +66,11 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     };
     argument::read(row, kb_base, main, counts.as_deref().map(TextPiece::whole), whole)
         .map(|argument| Value::Word(main, argument))
-        .map_err(|fault| whole.fault(fault.label))
+        .map_err(|error| whole.error(error.label))
 }
 
 /// The parameters of a distribution: up to two decimal numbers; text after a number is dropped.
-fn distribution_parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
+fn distribution_parameters(argument: TextPiece<'_>) -> Result<String, ValueError> {
     let numbers: Result<Vec<_>, _> =
         argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
     Ok(numbers?.join(":"))
@@ -84,8 +84,8 @@ fn is_empty_zone_list(argument: TextPiece<'_>) -> bool {
 
 /// Zones as shares of accesses and sizes, such as `60/10:40/90`, in one list or one per direction. An empty zone ends its list. Text
 /// after a size in percent is dropped, and sizes above 100 percent become 100.
-fn zones(reader: FioNumberReader, in_percent: bool, argument: TextPiece<'_>) -> Result<String, Fault> {
-    let zone = |zone: TextPiece<'_>| -> Result<String, Fault> {
+fn zones(reader: FioNumberReader, in_percent: bool, argument: TextPiece<'_>) -> Result<String, ValueError> {
+    let zone = |zone: TextPiece<'_>| -> Result<String, ValueError> {
         let (accesses, size) = zone.cut('/');
         let accesses = reader.number(accesses)?;
         let size = match size {
@@ -95,7 +95,7 @@ fn zones(reader: FioNumberReader, in_percent: bool, argument: TextPiece<'_>) -> 
         };
         Ok(format!("{accesses}/{}", size.min(i64::MAX.cast_unsigned())))
     };
-    let list = |list: TextPiece<'_>| -> Result<String, Fault> {
+    let list = |list: TextPiece<'_>| -> Result<String, ValueError> {
         let zones = list.split(':').take_while(|zone| !zone.text.is_empty());
         Ok(zones.map(zone).collect::<Result<Vec<_>, _>>()?.join(":"))
     };
@@ -103,7 +103,7 @@ fn zones(reader: FioNumberReader, in_percent: bool, argument: TextPiece<'_>) -> 
 }
 
 /// The size of a zone in bytes; a `z` after it is dropped.
-fn bytes_of_zone(reader: FioNumberReader, size: TextPiece<'_>) -> Result<u64, Fault> {
+fn bytes_of_zone(reader: FioNumberReader, size: TextPiece<'_>) -> Result<u64, ValueError> {
     reader.number(size.text.strip_suffix('z').map_or(size, |number| size.part(0, number.len())))
 }
 
@@ -118,13 +118,13 @@ fn whole_number(text: &str) -> u32 {
 }
 
 /// A limit without a unit: a decimal number, and a `%` anywhere after it.
-fn threshold(limit: TextPiece<'_>) -> Result<String, Fault> {
+fn threshold(limit: TextPiece<'_>) -> Result<String, ValueError> {
     let number = decimal(limit)?;
     Ok(if limit.text.contains('%') { format!("{number}%") } else { number.to_string() })
 }
 
 /// Choices joined by commas; unknown words are skipped as long as one is known.
-pub(super) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
+pub(super) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, ValueError> {
     let mut given = Vec::new();
     let mut argument = None;
     for piece in TextPiece::whole(text).split(',') {

@@ -2,7 +2,7 @@
 
 /// A reason why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct ValueError {
     /// The kind of mistake, as in [`ferrio_job::Diagnostic`].
     pub(crate) code: &'static str,
     /// Byte offset of the offending part within the value text.
@@ -30,20 +30,20 @@ pub(crate) struct TextPiece<'a> {
     pub(crate) at: usize,
 }
 
-impl Fault {
+impl ValueError {
     /// Adds advice.
-    pub(crate) fn help(self, help: impl Into<String>) -> Fault {
-        Fault { help: Some(help.into()), ..self }
+    pub(crate) fn help(self, help: impl Into<String>) -> ValueError {
+        ValueError { help: Some(help.into()), ..self }
     }
 
     /// Adds fio's line for the reason.
-    pub(crate) fn in_fio(self, fio: impl Into<String>) -> Fault {
-        Fault { fio: Some(fio.into().into_boxed_str()), ..self }
+    pub(crate) fn in_fio(self, fio: impl Into<String>) -> ValueError {
+        ValueError { fio: Some(fio.into().into_boxed_str()), ..self }
     }
 
     /// Sets the kind of mistake.
-    pub(crate) fn code(self, code: &'static str) -> Fault {
-        Fault { code, ..self }
+    pub(crate) fn code(self, code: &'static str) -> ValueError {
+        ValueError { code, ..self }
     }
 }
 
@@ -92,9 +92,9 @@ impl<'a> TextPiece<'a> {
         })
     }
 
-    /// A fault in this piece.
-    pub(crate) fn fault(self, label: impl Into<String>) -> Fault {
-        Fault {
+    /// A error in this piece.
+    pub(crate) fn error(self, label: impl Into<String>) -> ValueError {
+        ValueError {
             code: "invalid-value",
             start: self.at,
             length: self.text.len(),

@@ -1,4 +1,4 @@
-//! Assignments in the form in which reports echo them: each option once, with one text for all of its assignments. fio echoes each
+//! Assignments in the form in which reports list them: each option once, with one text for all of its assignments. fio lists each
 //! assignment.
 
 use std::collections::HashMap;
@@ -11,20 +11,20 @@ use crate::value::{Value, fill, pieces, pieces_by_comma};
 /// the meaning of all its assignments: names and words are joined, directions keep the value that was last given for them, and of all
 /// other options the last text counts. Unless `merges`, only names of files are joined, and all other assignments are there.
 #[must_use]
-pub fn echoed(list: &[GivenOption], merges: bool) -> Vec<(Opt, String)> {
+pub fn option_texts(list: &[GivenOption], merges: bool) -> Vec<(Opt, String)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut echo: Vec<(Opt, String)> = Vec::new();
+    let mut texts: Vec<(Opt, String)> = Vec::new();
     for given in list {
         let is_joined = merges || adds_files(given.opt);
         match places.get(given.opt.row().name).filter(|_| is_joined) {
             None => {
-                places.insert(given.opt.row().name, echo.len());
-                echo.push((given.opt, given.text.clone()));
+                places.insert(given.opt.row().name, texts.len());
+                texts.push((given.opt, given.text.clone()));
             }
             // It is skipped, because its value is.
             Some(_) if !given.counts() => {}
             Some(&at) => {
-                let (opt, text) = &mut echo[at];
+                let (opt, text) = &mut texts[at];
                 // Engines may have options of one name.
                 if *opt == given.opt {
                     add(text, given)
@@ -35,7 +35,7 @@ pub fn echoed(list: &[GivenOption], merges: bool) -> Vec<(Opt, String)> {
             }
         }
     }
-    echo
+    texts
 }
 
 /// Whether the values of an option add up to one list of files.
@@ -113,30 +113,30 @@ mod tests {
             .unwrap_or_else(|| panic!("{}={text}", opt.row().name))
     }
 
-    fn echo(opt: Opt, texts: &[&str]) -> String {
+    fn texts(opt: Opt, texts: &[&str]) -> String {
         let list: Vec<GivenOption> = texts.iter().map(|text| given(opt, text)).collect();
-        let echo = echoed(&list, true);
-        assert_eq!(echo.len(), 1);
-        echo[0].1.clone()
+        let texts = option_texts(&list, true);
+        assert_eq!(texts.len(), 1);
+        texts[0].1.clone()
     }
 
     #[test]
     fn names_and_words_are_joined_and_directions_keep_what_was_last_given_for_them() {
-        assert_eq!(echo(Opt::Filename, &["a", "b\\:b:c", "d"]), "a:b\\:b:c:d");
-        assert_eq!(echo(Opt::Opendir, &["/a", "/b"]), "/a:/b");
-        assert_eq!(echo(Opt::SyncFileRange, &["wait_before:2", "write:4"]), "wait_before,write:4");
-        assert_eq!(echo(Opt::Bs, &["4k", ",8k"]), "4k,8k");
-        assert_eq!(echo(Opt::Bs, &["4k,8k,16k", ",,1k", "2k,"]), "2k,8k,1k");
-        assert_eq!(echo(Opt::Bs, &["4k", "8k"]), "8k");
-        assert_eq!(echo(Opt::Bssplit, &["4k/50:8k/50", ",1k/20:2k"]), "4k/50:8k/50,1k/20:2k");
-        assert_eq!(echo(Opt::Rwmixread, &["40", "60"]), "60");
-        assert_eq!(echo(Opt::Description, &["one", "two"]), "two");
+        assert_eq!(texts(Opt::Filename, &["a", "b\\:b:c", "d"]), "a:b\\:b:c:d");
+        assert_eq!(texts(Opt::Opendir, &["/a", "/b"]), "/a:/b");
+        assert_eq!(texts(Opt::SyncFileRange, &["wait_before:2", "write:4"]), "wait_before,write:4");
+        assert_eq!(texts(Opt::Bs, &["4k", ",8k"]), "4k,8k");
+        assert_eq!(texts(Opt::Bs, &["4k,8k,16k", ",,1k", "2k,"]), "2k,8k,1k");
+        assert_eq!(texts(Opt::Bs, &["4k", "8k"]), "8k");
+        assert_eq!(texts(Opt::Bssplit, &["4k/50:8k/50", ",1k/20:2k"]), "4k/50:8k/50,1k/20:2k");
+        assert_eq!(texts(Opt::Rwmixread, &["40", "60"]), "60");
+        assert_eq!(texts(Opt::Description, &["one", "two"]), "two");
     }
 
     #[test]
     fn an_option_is_where_it_comes_first() {
         let list = [given(Opt::Rw, "read"), given(Opt::Bs, "4k"), given(Opt::Rw, "write")];
-        assert_eq!(echoed(&list, true), [(Opt::Rw, "write".to_owned()), (Opt::Bs, "4k".to_owned())]);
+        assert_eq!(option_texts(&list, true), [(Opt::Rw, "write".to_owned()), (Opt::Bs, "4k".to_owned())]);
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         ];
         let text = |opt, text: &str| (opt, text.to_owned());
         assert_eq!(
-            echoed(&list, false),
+            option_texts(&list, false),
             [text(Opt::Bs, "4k"), text(Opt::Filename, "a:b"), text(Opt::Bs, "8k")]
         );
     }
@@ -188,7 +188,7 @@ mod tests {
             for first in &good {
                 for second in &good {
                     let own = [first.clone(), second.clone()];
-                    let text = echoed(&own, true)[0].1.clone();
+                    let text = option_texts(&own, true)[0].1.clone();
                     let options = Options { own: own.into(), ..Options::default() };
                     let value = parse(row, Some(&text), 1024, &no_file).ok();
                     if row.opt == Opt::Opendir {
