@@ -27,7 +27,7 @@ pub enum Error {
     /// The variable `FERRIO_AS` has a value that does not exist.
     #[error("invalid value `{word}` of the variable FERRIO_AS: choices are ferrio and fio")]
     UnknownCompat {
-        /// Its value.
+        /// The value of the variable.
         word: String,
     },
     /// More arguments than the sub-command takes.
@@ -49,9 +49,9 @@ pub enum Error {
     /// The file for the report cannot be created.
     #[error("output file open error: {}: {name}", reason(.error))]
     OpenOutput {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The report could not be written.
@@ -59,7 +59,7 @@ pub enum Error {
     WriteOutput {
         /// File name or `standard output`.
         name: String,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The report could not be written to its file, and standard output has it.
@@ -67,7 +67,7 @@ pub enum Error {
     ReportElsewhere {
         /// Name of the file.
         name: String,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// An output would replace a file that the run reads.
@@ -75,9 +75,9 @@ pub enum Error {
     ReplacesInput {
         /// The output.
         what: &'static str,
-        /// Its file, as given.
+        /// The name of its file, as given.
         name: String,
-        /// What else the file is.
+        /// The other use of the file.
         input: String,
     },
     /// A log would replace another file of the run, which it reads or writes.
@@ -85,15 +85,15 @@ pub enum Error {
     LogReplacesFile {
         /// Path of the log.
         name: String,
-        /// What that file is otherwise, and what to change.
+        /// The other use of the file, and what to change.
         other_use: String,
     },
     /// Two outputs would go to the same file.
     #[error("{} and {} would both go to {name}; choose a different file for each", .outputs[0], .outputs[1])]
     OutputsInOneFile {
-        /// What would go there.
+        /// The data that would go there.
         outputs: [String; 2],
-        /// As given.
+        /// The name as given.
         name: String,
     },
     /// Another process writes to a file of the run.
@@ -103,9 +103,9 @@ pub enum Error {
         "another ferrio process is writing it"
     })]
     OutputInUse {
-        /// What would go there.
+        /// The data that would go there.
         what: String,
-        /// As given.
+        /// The name as given.
         name: String,
         /// The variable with the number of this process, if a launcher has started several.
         rank: Option<&'static str>,
@@ -115,9 +115,9 @@ pub enum Error {
     /// The file for the interval report cannot be created.
     #[error("cannot create the interval report {name}: {}", reason(.error))]
     OpenIntervals {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The address of `--metrics` cannot be served.
@@ -126,17 +126,17 @@ pub enum Error {
     /// A compressed log cannot be read.
     #[error("fopen: {}: {name}", reason(.error))]
     OpenLog {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// A file is damaged or is no compressed log. What could be read is printed.
     #[error("{error}: {name}")]
     Log {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// Why.
+        /// The reason.
         error: ferrio_logs::InflateError,
     },
 }
@@ -192,7 +192,7 @@ impl Error {
         }
     }
 
-    /// What its line begins with.
+    /// The beginning of its line.
     pub(crate) fn prefix(&self) -> Prefix {
         match self {
             Error::NoJobs | Error::NoJobsIn(_) | Error::OpenLog { .. } => Prefix::None,

@@ -35,7 +35,7 @@ pub fn stderr() -> EscapedStream<Stderr> {
 
 /// The control characters in a text that the program itself has put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Own {
+enum OwnControls {
     None,
     /// Colours: `ESC [ … m`.
     Colours,
@@ -72,7 +72,7 @@ impl<W: Write> EscapedStream<W> {
     /// # Errors
     /// Those of the stream.
     pub fn write_coloured(&mut self, text: &str) -> io::Result<()> {
-        self.write_own(text, Own::Colours)
+        self.write_own(text, OwnControls::Colours)
     }
 
     /// Writes a line, made by the program alone, that overwrites itself.
@@ -80,10 +80,10 @@ impl<W: Write> EscapedStream<W> {
     /// # Errors
     /// Those of the stream.
     pub fn write_live_line(&mut self, line: &str) -> io::Result<()> {
-        self.write_own(line, Own::Returns)
+        self.write_own(line, OwnControls::Returns)
     }
 
-    fn write_own(&mut self, text: &str, own: Own) -> io::Result<()> {
+    fn write_own(&mut self, text: &str, own: OwnControls) -> io::Result<()> {
         if !self.is_terminal {
             return self.stream.write_all(text.as_bytes());
         }
@@ -125,7 +125,7 @@ fn escape_bytes(bytes: &[u8]) -> (String, usize) {
     let mut shown = String::with_capacity(bytes.len() + 16);
     let mut chunks = bytes.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
-        escape(chunk.valid(), Own::None, &mut shown);
+        escape(chunk.valid(), OwnControls::None, &mut shown);
         let invalid = chunk.invalid();
         let is_beginning = || std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
         if chunks.peek().is_none() && !invalid.is_empty() && is_beginning() {
@@ -140,15 +140,15 @@ fn escape_bytes(bytes: &[u8]) -> (String, usize) {
 }
 
 /// Appends a text to what a terminal gets.
-fn escape(text: &str, own: Own, shown: &mut String) {
+fn escape(text: &str, own: OwnControls, shown: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find(is_order) {
         let (before, from) = rest.split_at(at);
         shown.push_str(before);
-        let colour = if own == Own::Colours { colour_length(from) } else { 0 };
+        let colour = if own == OwnControls::Colours { colour_length(from) } else { 0 };
         let sign = from.chars().next().unwrap_or_default();
         let length = colour.max(sign.len_utf8());
-        if colour > 0 || own == Own::Returns && sign == '\r' {
+        if colour > 0 || own == OwnControls::Returns && sign == '\r' {
             shown.push_str(&from[..length]);
         } else if sign < '\u{7f}' {
             let _ = write!(shown, "\\x{:02x}", u32::from(sign));

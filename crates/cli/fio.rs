@@ -89,7 +89,7 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
     Ok(status)
 }
 
-/// As `fio`: fio prints the reasons of some errors where its report goes. Prints those there and removes them from `error`.
+/// Called `fio`, prints the reasons of some errors where the report goes, as fio does, and removes them from `error`.
 fn without_report_lines(mut error: Error, messages: Messages, file: Option<&File>) -> Error {
     if let Error::Problems(problems) = &mut error
         && messages.are_of_fio()

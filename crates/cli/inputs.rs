@@ -1,4 +1,4 @@
-//! What a run reads and writes, and that no output replaces another file of the run.
+//! The files that a run reads and writes: no output replaces another file of the run.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use ferrio_machine::{FileClaims, FileIdentity, is_same_file, written_since};
 
 use crate::error::Error;
 use crate::option_values::{Intervals, IntervalsTo};
-use crate::settings::{Destination, ProgramSettings};
+use crate::settings::{ProgramSettings, ReportDestination};
 
 impl ProgramSettings {
     /// Checks that the report, the interval report and the JUnit file are none of the files that the run reads or writes: job files, I/O
@@ -99,7 +99,7 @@ impl ProgramSettings {
 
     /// Checks that no two outputs of the run go to one file.
     fn check_outputs_differ(&self) -> Result<(), Error> {
-        let to_stdout = self.output == Destination::Stdout && !self.formats.are_none();
+        let to_stdout = self.output == ReportDestination::Stdout && !self.formats.are_none();
         let to_stdout = to_stdout.then(|| ("the report".to_owned(), "/dev/stdout"));
         let intervals =
             self.interval_report.as_ref().filter(|report| report.to == IntervalsTo::StandardOutput);
@@ -193,14 +193,14 @@ fn is(identity: &FileIdentity, path: &Path) -> bool {
     identity_of(path).is_some_and(|other| other == *identity)
 }
 
-/// What tells a file from others; `None` for pipes and sockets, in which nothing is replaced.
+/// The identity of a file; `None` for pipes and sockets, in which nothing is replaced.
 fn identity_of(path: &Path) -> Option<FileIdentity> {
     let about = fs::metadata(path).map(|about| about.file_type());
     let keeps_nothing = about.is_ok_and(|kind| kind.is_fifo() || kind.is_socket());
     FileIdentity::of_path(path).filter(|_| !keeps_nothing)
 }
 
-/// What jobs use the file at this path for.
+/// The use that jobs make of the file at this path.
 fn input_of_jobs(path: &Path, jobs: &[PlannedJob]) -> Option<String> {
     let identity = identity_of(path)?;
     // Asking the kernel about each of a million files takes long: only those of the same name are looked at, and links of another name

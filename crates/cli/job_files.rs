@@ -165,7 +165,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(open_to_read(path)?)
 }
 
-/// The same for an answer that must not take long: nobody may write into a pipe.
+/// Reads a file for an answer that must not take long: nobody may write into a pipe.
 fn read_file_soon(path: &Path) -> io::Result<Vec<u8>> {
     // A pipe that a shell has set up has somebody who writes into it.
     if is_descriptor(path) {
@@ -174,7 +174,7 @@ fn read_file_soon(path: &Path) -> io::Result<Vec<u8>> {
     let file = open_file(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK, 0)?;
     if file.metadata()?.file_type().is_fifo() {
         let mut waiting = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
-        if retry_interrupted(|| poll(&mut waiting, PIPE_PATIENCE))? == 0 {
+        if retry_interrupted(|| poll(&mut waiting, PIPE_TIMEOUT_MS))? == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::TimedOut,
                 "it is a pipe, and no data came within half a second: start its writer first, or name a file",
@@ -203,7 +203,7 @@ fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
 const MAX_BYTES: u64 = 256 << 20;
 
 /// How long `ferrio check` waits for the first byte of a pipe, ms.
-const PIPE_PATIENCE: u16 = 500;
+const PIPE_TIMEOUT_MS: u16 = 500;
 
 /// [`environment`] for `ferrio check`, whose answer comes soon.
 pub fn environment_of_check() -> Environment {

@@ -7,7 +7,8 @@ use crate::error::Error;
 use crate::escaped_stream::{stderr, stdout};
 use crate::messages::Messages;
 use crate::option_values::IntervalsTo;
-use crate::settings::{Destination, ProgramSettings};
+use crate::options::ProgramOption;
+use crate::settings::{ProgramSettings, ReportDestination};
 
 /// Which of the standard streams are terminals.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,7 @@ struct Terminals {
 /// # Errors
 /// There is no terminal, or something else would write to it.
 pub fn terminal(plan: &Plan, settings: &ProgramSettings) -> Result<Option<Terminal>, Error> {
-    if !settings.tui {
+    if !settings.has(ProgramOption::Tui) {
         return Ok(None);
     }
     let terminals = Terminals { stdout: stdout().is_terminal(), stderr: stderr().is_terminal() };
@@ -52,7 +53,7 @@ fn refusal(why: &str, help: &str) -> Error {
     Error::refusal("invalid-program-option", format!("--tui: {why}"), Some(help))
 }
 
-/// What would write to the terminal while the view has it, and what to do about that.
+/// Something else that would write to the terminal while the view has it, and the remedy.
 fn other_writer(
     plan: &Plan,
     settings: &ProgramSettings,
@@ -68,8 +69,9 @@ fn other_writer(
     let has_traffic = plan.jobs.iter().any(|job| job.spec.http.as_deref().is_some_and(is_verbose));
     let has_command = settings.trigger.as_ref().is_some_and(|trigger| trigger.command.is_some());
     // Reports would have to wait for the end of the run, however many there are.
-    let reports =
-        settings.status_interval.is_some() && settings.output == Destination::Stdout && terminals.stdout;
+    let reports = settings.status_interval.is_some()
+        && settings.output == ReportDestination::Stdout
+        && terminals.stdout;
     if intervals {
         Some(("--interval-report", "send the intervals to a file: --interval-report=TIME:FILE"))
     } else if reports {

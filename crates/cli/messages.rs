@@ -56,7 +56,7 @@ impl Messages {
         Messages { json, quiet, compat, color }
     }
 
-    /// The same with the colours that one word of a command line asks for: `--color=never`. `None` for any other word.
+    /// These messages in the colours that one word of a command line asks for: `--color=never`. `None` for any other word.
     #[must_use]
     pub fn with_color(self, word: &OsStr) -> Option<Self> {
         let when = word

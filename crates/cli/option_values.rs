@@ -60,7 +60,7 @@ pub enum IntervalsTo {
 }
 
 /// Shortest interval of `--interval-report`: in shorter ones, writing the lines would affect the figures.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+const MIN_REPORTED_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Most repetitions of a series that ends by itself, unless a limit is given.
 const DEFAULT_MAX_REPETITIONS: u32 = 30;
@@ -183,7 +183,7 @@ pub fn repeated_label(labels: &[(String, String)]) -> Option<String> {
 /// Reads the length of intervals and where their lines go: `1s`, `500ms:FILE`, `1s:-`. File names may contain colons.
 pub fn intervals(text: &str) -> Result<Intervals, String> {
     let (time, to) = text.split_once(':').map_or((text, None), |(time, to)| (time, Some(to)));
-    let every = time_of_at_least(time, SHORTEST_INTERVAL)?;
+    let every = time_of_at_least(time, MIN_REPORTED_INTERVAL)?;
     let to = match to {
         None => IntervalsTo::StandardError,
         Some("-") => IntervalsTo::StandardOutput,

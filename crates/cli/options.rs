@@ -42,7 +42,7 @@ pub struct ProgramOptionRow {
     /// The parser of its value.
     parser: fn() -> ValueParser,
     /// The completion of its value in a shell.
-    completion: Completion,
+    completion: ValueCompletion,
     /// The value that fio takes from this one; `None` if it ignores the option.
     pub value_in_fio: fn(&str) -> Option<Cow<'_, str>>,
     /// The lines that fio prints about a value that is refused, if they are not ferrio's.
@@ -77,7 +77,7 @@ pub enum Support {
 
 /// The completion of a value in a shell.
 #[derive(Clone, Copy, Debug)]
-enum Completion {
+enum ValueCompletion {
     /// The words that the parser accepts, if there is a list of them.
     OfParser,
     /// Words.
@@ -101,7 +101,7 @@ pub struct Relation {
 
 /// Options that cannot be used together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct OptionConflict {
     /// The one whose value the error points at.
     pub option: ProgramOption,
     /// The error.
@@ -115,8 +115,8 @@ impl ProgramOption {
     }
 
     /// An error about this option and others.
-    pub fn conflict(self, message: impl Into<Cow<'static, str>>) -> Conflict {
-        Conflict { option: self, message: message.into() }
+    pub fn conflict(self, message: impl Into<Cow<'static, str>>) -> OptionConflict {
+        OptionConflict { option: self, message: message.into() }
     }
 }
 
@@ -166,11 +166,11 @@ impl ProgramOptionRow {
     #[must_use]
     pub fn completed(&self, argument: Arg) -> Arg {
         match self.completion {
-            Completion::OfParser => argument,
-            Completion::Words(words) => argument.value_parser(words()),
-            Completion::File => argument.value_hint(ValueHint::FilePath),
-            Completion::Directory => argument.value_hint(ValueHint::DirPath),
-            Completion::Nothing => argument.value_hint(ValueHint::Other),
+            ValueCompletion::OfParser => argument,
+            ValueCompletion::Words(words) => argument.value_parser(words()),
+            ValueCompletion::File => argument.value_hint(ValueHint::FilePath),
+            ValueCompletion::Directory => argument.value_hint(ValueHint::DirPath),
+            ValueCompletion::Nothing => argument.value_hint(ValueHint::Other),
         }
     }
 }
@@ -222,7 +222,7 @@ const fn own_flag(name: &'static str, heading: &'static str, help: &'static str)
         ends_scan: false,
         adds_up: false,
         parser: ValueParser::string,
-        completion: Completion::OfParser,
+        completion: ValueCompletion::OfParser,
         value_in_fio: |value| Some(Cow::Borrowed(value)),
         error_in_fio: |_| None,
         excluded_by: &[],
@@ -260,7 +260,7 @@ impl ProgramOptionRow {
         Self { parser, ..self }
     }
 
-    const fn completion(self, completion: Completion) -> Self {
+    const fn completion(self, completion: ValueCompletion) -> Self {
         Self { completion, ..self }
     }
 

@@ -47,7 +47,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     }
 }
 
-/// What makes the exit status at least 1 and concerns no single job: the code of a message and its text.
+/// The failures of the run as a whole, each of which makes the exit status at least 1: the code of a message and its text.
 #[must_use]
 pub fn failures_of_run(plan: &Plan, outcome: &RunOutcome) -> Vec<(&'static str, &'static str)> {
     let skips_lines = plan.compat().bad_lines_fail_run
@@ -60,7 +60,7 @@ pub fn failures_of_run(plan: &Plan, outcome: &RunOutcome) -> Vec<(&'static str, 
     failures.into_iter().filter(|(failed, ..)| *failed).map(|(_, code, message)| (code, message)).collect()
 }
 
-/// Why the job at this place failed; `None` if it did not.
+/// The reason why the job at this place failed; `None` if it did not.
 #[must_use]
 pub fn failure_of_job(plan: &Plan, result: &RunResult, at: usize) -> Option<String> {
     let planned = plan.jobs.get(at);

@@ -27,7 +27,7 @@ use crate::visible::{Controls, NamesOfLines};
 use final_output::FinalOutput;
 use messages::ReportLines;
 pub use opening::{begin_file, may_block, status_file};
-use report_file::{ReportFile, Unwritten, controls_in};
+use report_file::{ReportFile, RescuedText, controls_in};
 use screen::{HeldText, Screen};
 pub use watchers::{IntervalStream, Watchers};
 
@@ -45,7 +45,7 @@ pub struct Output {
     options: ReportOptions,
     /// The machine that the jobs run on.
     environment: RunEnvironment,
-    /// As in fio, failed jobs and signals are lines of the text report, and a file of it has all other messages as well.
+    /// Failed jobs and signals are lines of the text report, as in fio, and a file of it has all other messages as well.
     takes_messages: bool,
     report_lines: ReportLines,
     /// A file beside the report is missing or incomplete.
@@ -154,7 +154,7 @@ impl Output {
     }
 
     /// Writes what a file lacks to standard output, which the report goes on with.
-    fn rescue(&mut self, at: usize, unwritten: Unwritten) {
+    fn rescue(&mut self, at: usize, unwritten: RescuedText) {
         let Some(unwritten) = unwritten else { return };
         self.screen.clear_live_line();
         // It would stand between documents.

@@ -20,8 +20,8 @@ pub enum ReportStream {
     Stdout(EscapedStream<io::Stdout>),
     /// A file that has what was written so far, or a device.
     File(EscapedStream<File>),
-    /// What becomes a file.
-    Whole(Box<Whole>),
+    /// A report that becomes a file when it is whole.
+    Pending(Box<PendingFile>),
     /// A file that has appeared, with the reports so far.
     Published(File),
     /// Nowhere.
@@ -30,21 +30,21 @@ pub enum ReportStream {
     Lost(Option<Unwritten>),
 }
 
-/// What becomes a file.
+/// A file that gets its name when its report is whole.
 #[derive(Debug)]
-pub struct Whole {
+pub struct PendingFile {
     file: OutputFile,
     path: PathBuf,
     /// Bytes written so far.
     held: u64,
 }
 
-/// What a file lacks.
+/// The part of a report that its file lacks.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     /// A file without a name, and its length.
     start: Option<(File, u64)>,
-    /// What follows.
+    /// The text that follows.
     rest: String,
 }
 
@@ -54,8 +54,8 @@ impl ReportStream {
     /// # Errors
     /// It could not be written, or its directory has no room for it.
     pub fn whole(path: &Path) -> io::Result<Self> {
-        let whole = Whole { file: OutputFile::begin(path)?, path: path.to_owned(), held: 0 };
-        Ok(ReportStream::Whole(Box::new(whole)))
+        let whole = PendingFile { file: OutputFile::begin(path)?, path: path.to_owned(), held: 0 };
+        Ok(ReportStream::Pending(Box::new(whole)))
     }
 
     /// Writes a part of the report.
@@ -70,7 +70,7 @@ impl ReportStream {
             ReportStream::File(file) => return file.write_all(data),
             ReportStream::Nowhere => return Ok(()),
             ReportStream::Lost(_) => return Err(lost()),
-            ReportStream::Whole(whole) => {
+            ReportStream::Pending(whole) => {
                 let written = RetryInterrupted(&mut whole.file).write_all(data);
                 if written.is_ok() || !whole.file.is_file() {
                     whole.held += data.len() as u64;
@@ -96,7 +96,7 @@ impl ReportStream {
     /// Writes a part of the report that the program has coloured, to standard output.
     ///
     /// # Errors
-    /// As [`write`](ReportStream::write).
+    /// Those of [`write`](ReportStream::write).
     pub fn write_coloured(&mut self, text: &str) -> io::Result<()> {
         match self {
             ReportStream::Stdout(stdout) => stdout.write_coloured(text),
@@ -109,10 +109,10 @@ impl ReportStream {
     /// # Errors
     /// The file cannot get its name: see [`take_unwritten`](ReportStream::take_unwritten).
     pub fn publish(&mut self) -> io::Result<()> {
-        if !matches!(self, ReportStream::Whole(whole) if whole.file.is_file()) {
+        if !matches!(self, ReportStream::Pending(whole) if whole.file.is_file()) {
             return self.flush();
         }
-        if let ReportStream::Whole(whole) = std::mem::replace(self, ReportStream::Lost(None)) {
+        if let ReportStream::Pending(whole) = std::mem::replace(self, ReportStream::Lost(None)) {
             let path = self.keep(*whole)?;
             // It has all so far, and what follows may have to go elsewhere.
             *self = ReportStream::Lost(Some(Unwritten::default()));
@@ -142,14 +142,14 @@ impl ReportStream {
             ReportStream::Stdout(mut stdout) => stdout.flush(),
             ReportStream::File(file) => close_file(file.into_inner()),
             ReportStream::Published(file) => close_file(file),
-            ReportStream::Whole(whole) => self.keep(*whole).map(drop),
+            ReportStream::Pending(whole) => self.keep(*whole).map(drop),
             ReportStream::Nowhere => Ok(()),
             ReportStream::Lost(_) => Err(lost()),
         }
     }
 
     /// Gives a file its name, and returns it.
-    fn keep(&mut self, whole: Whole) -> io::Result<PathBuf> {
+    fn keep(&mut self, whole: PendingFile) -> io::Result<PathBuf> {
         let start = whole.content();
         match whole.file.keep() {
             Ok(_) => Ok(whole.path),
@@ -190,8 +190,8 @@ impl ReportStream {
     }
 }
 
-impl Whole {
-    /// What was written so far; `None` if that cannot be read.
+impl PendingFile {
+    /// The bytes written so far, and their number; `None` if that cannot be read.
     fn content(&self) -> Option<(File, u64)> {
         if !self.file.is_file() {
             return None;
@@ -200,7 +200,7 @@ impl Whole {
     }
 }
 
-/// Why nothing more is written.
+/// The error for everything after a part that is lost.
 fn lost() -> io::Error {
     io::Error::other("an earlier part of the report could not be written")
 }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_copy_that_fails_does_not_cost_its_beginning() {
         let (place, mut stream) = whole("report");
-        let ReportStream::Whole(whole) = &mut stream else { unreachable!() };
+        let ReportStream::Pending(whole) = &mut stream else { unreachable!() };
         // As a copy leaves it that runs out of room.
         whole.file.writer().unwrap().seek(io::SeekFrom::End(0)).unwrap();
         std::fs::rename(place.path().join("d"), place.path().join("e")).unwrap();

@@ -87,7 +87,7 @@ pub fn run_and_report(
     Ok(outcome)
 }
 
-/// What the user should know when a launcher has started several processes.
+/// The warning that a launcher has started several processes.
 fn one_of_many(found: &Rank) -> Diagnostic {
     let Rank { rank, size, variable } = found;
     let message = format!(
@@ -116,7 +116,7 @@ pub fn check_thresholds(plan: &Plan, settings: &ProgramSettings) -> Result<(), E
 /// Does only what [`run_and_report`] does before the run.
 ///
 /// # Errors
-/// As [`run_and_report`].
+/// Those of [`run_and_report`].
 pub fn announce(
     plan: &Plan,
     sources: &Sources,

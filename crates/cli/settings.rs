@@ -22,14 +22,14 @@ use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
 use crate::option_values::{Eta, IdleProf, Intervals, OutputFormat};
-use crate::options::{Conflict, OPTIONS, ProgramOption, ProgramOptionRow, Support};
+use crate::options::{OPTIONS, OptionConflict, ProgramOption, ProgramOptionRow, Support};
 use crate::profiles::Profile;
 use action::action;
+use given::GivenOptions;
 use outputs::Outputs;
 
 pub use action::{Action, Query};
-pub use given::GivenOptions;
-pub use outputs::Destination;
+pub use outputs::ReportDestination;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
@@ -40,8 +40,9 @@ const COLUMNS: usize = 80;
 /// The settings on a command line: everything but its jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramSettings {
+    given: GivenOptions,
     /// Where the report goes.
-    pub output: Destination,
+    pub output: ReportDestination,
     /// Another process is writing that file. Called `fio`, the program replaces it at the end then, so that it has one whole report.
     pub shares_output: bool,
     /// Formats of the report there; none if each has a file of its own.
@@ -52,20 +53,14 @@ pub struct ProgramSettings {
     pub junit: Option<String>,
     /// Several runs instead of one.
     pub sweep: Option<SweepSettings>,
-    /// Compute percentiles from fio's histogram buckets.
-    pub fio_bins: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
-    /// The names of their fields precede terse lines.
-    pub terse_header: bool,
     /// When to show the live line.
     pub eta: Eta,
     /// Start a new live line, and keep the old one, after this time.
     pub eta_newline: Option<Duration>,
     /// Time between updates of the live line.
     pub eta_interval: Duration,
-    /// Show the live view.
-    pub tui: bool,
     /// Measure CPU idleness, and how to report it.
     pub idle_prof: Option<IdleProf>,
     /// Log the bandwidth of all jobs together, in files with this prefix.
@@ -82,13 +77,9 @@ pub struct ProgramSettings {
     pub aborting: Vec<Threshold>,
     /// Labels of the run, as names and values.
     pub labels: Vec<(String, String)>,
-    /// Refuse jobs that write or trim.
-    pub readonly: bool,
     /// Sections to run; all if empty.
     pub sections: Vec<String>,
-    /// Treat warnings about jobs as errors.
-    pub warnings_fatal: bool,
-    /// Whose habits the program has.
+    /// Whether the program behaves as ferrio or as fio.
     pub compat: Compat,
     /// How to read odd values of job options.
     pub strict: Dialect,
@@ -125,7 +116,7 @@ pub struct SweepSettings {
     pub table: TableFormat,
 }
 
-/// Why the program's own options cannot be used.
+/// A reason why the program's own options cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// `--help`
@@ -142,7 +133,7 @@ pub enum SettingsError {
     NoProfile(String),
     /// Options that cannot be used together.
     #[error("{}", .0.message)]
-    Conflict(Conflict),
+    Conflict(OptionConflict),
     /// `--output-format` with a format that fio does not have, in a call as fio.
     #[error("invalid output format {0}: fio has no such format")]
     FormatOfFerrio(String),
@@ -157,8 +148,8 @@ impl ProgramSettings {
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
     pub fn read(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
-        let (mut settings, given) = Self::read_each(items, compat)?;
-        settings.check_conflicts(&given)?;
+        let mut settings = Self::read_each(items, compat)?;
+        settings.check_conflicts()?;
         settings.notes.extend(settings.note_of_single_reports());
         Ok(settings)
     }
@@ -167,7 +158,7 @@ impl ProgramSettings {
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
-    pub fn read_each(items: &[Item], compat: Compat) -> Result<(Self, GivenOptions), SettingsError> {
+    pub fn read_each(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
         let mut notes = Vec::new();
         let typed = items.iter().filter_map(|item| match item {
             Item::Program { option, value: Some(value), .. } if compat == Compat::Fio => {
@@ -205,21 +196,18 @@ impl ProgramSettings {
         if debugging {
             notes.extend(without_effect(&given));
         }
-        let settings = ProgramSettings {
+        Ok(ProgramSettings {
             output: outputs.destination,
             shares_output: false,
             junit: given.value(ProgramOption::Junit),
             sweep: sweep(&given),
             formats,
             files_of_formats: outputs.files_of_formats,
-            fio_bins: given.has(ProgramOption::FioBins),
             terse_version: given.value(ProgramOption::TerseVersion).unwrap_or_default(),
-            terse_header: given.has(ProgramOption::TerseHeader),
             eta: given.value(ProgramOption::Eta).unwrap_or(eta),
             eta_newline: given.value(ProgramOption::EtaNewline),
             status_interval: given.value(ProgramOption::StatusInterval),
             eta_interval: given.value(ProgramOption::EtaInterval).unwrap_or(Duration::from_secs(1)),
-            tui: given.has(ProgramOption::Tui),
             idle_prof: given.value(ProgramOption::IdleProf),
             bandwidth_log: bandwidth_log(&given),
             interval_report: given.value(ProgramOption::IntervalReport),
@@ -230,9 +218,7 @@ impl ProgramSettings {
             aborting: given.values(ProgramOption::AbortIf),
             labels: given.values(ProgramOption::Label),
             metrics: given.value(ProgramOption::Metrics),
-            readonly: given.has(ProgramOption::Readonly),
             sections,
-            warnings_fatal: given.has(ProgramOption::WarningsFatal),
             compat,
             strict: match given.value(ProgramOption::Strict).unwrap_or(compat) {
                 Compat::Ferrio => Dialect::Ferrio,
@@ -244,8 +230,14 @@ impl ProgramSettings {
             debug,
             notes,
             action,
-        };
-        Ok((settings, given))
+            given,
+        })
+    }
+
+    /// True if the option is given: what a flag asks for is done where this is true.
+    #[must_use]
+    pub fn has(&self, option: ProgramOption) -> bool {
+        self.given.has(option)
     }
 }
 
@@ -254,8 +246,8 @@ impl ProgramSettings {
     #[must_use]
     pub fn plan_options(&self) -> PlanOptions {
         PlanOptions {
-            readonly: self.readonly,
-            warnings_fatal: self.warnings_fatal,
+            readonly: self.has(ProgramOption::Readonly),
+            warnings_fatal: self.has(ProgramOption::WarningsFatal),
             compat: self.compat,
             describes_only: false,
             merges_only: matches!(self.action, Action::MergeTraces),
@@ -280,11 +272,11 @@ impl ProgramSettings {
     pub fn report_options(&self) -> ReportOptions {
         ReportOptions {
             // All outputs have the same percentiles.
-            fio_bins: self.fio_bins || self.all_formats().have_details(),
+            fio_bins: self.has(ProgramOption::FioBins) || self.all_formats().have_details(),
             per_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             compat: self.compat,
             labels: self.labels.clone(),
-            terse_header: self.terse_header,
+            terse_header: self.has(ProgramOption::TerseHeader),
             requested_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }

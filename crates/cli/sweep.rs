@@ -175,8 +175,9 @@ fn jobs_of_points(
 
 /// The settings of a point, which may have one section alone.
 fn of_section(settings: &ProgramSettings, jobs: &PointJobs) -> ProgramSettings {
-    let sections = jobs.section.as_ref().map(|section| vec![section.clone()]);
-    ProgramSettings { sections: sections.unwrap_or_else(|| settings.sections.clone()), ..settings.clone() }
+    let mut settings = settings.clone();
+    settings.sections = jobs.section.as_ref().map_or(settings.sections, |section| vec![section.clone()]);
+    settings
 }
 
 /// Plans all points, so that a wrong value of the last one is refused before the first runs. Shows what is to be said about them, once.

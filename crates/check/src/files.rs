@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(on("size=16k\nrw=trim\n"), [LayoutAction::Grow]);
     }
 
-    /// What a check says about the files of jobs, as listed or counted.
+    /// The answer of a check about the files of jobs, as listed or counted.
     #[derive(Debug, PartialEq)]
     struct Sums {
         created: u64,

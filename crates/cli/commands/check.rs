@@ -23,7 +23,7 @@ use crate::options::{ProgramOption, ROWS};
 use crate::output::Output;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
-use crate::settings::{Action, Destination, ProgramSettings};
+use crate::settings::{Action, ProgramSettings, ReportDestination};
 use crate::{diagnose, job_files};
 
 /// Exit status for warnings with `--deny-warnings`.
@@ -157,7 +157,7 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
     }
 }
 
-/// Destination of the document about an error, found even if the command line is invalid. Diagnostics on standard error replace the text.
+/// ReportDestination of the document about an error, found even if the command line is invalid. Diagnostics on standard error replace the text.
 struct ErrorDocument {
     /// A file; `None` for standard output.
     to: Option<String>,
@@ -220,7 +220,7 @@ impl ErrorDocument {
 fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) {
-        let is_stdout = settings.output == Destination::Stdout;
+        let is_stdout = settings.output == ReportDestination::Stdout;
         let is_coloured = is_stdout && messages.colors(escaped_stream::stdout().get_ref());
         output.write_coloured(&ferrio_check::text(report, is_coloured));
     }

@@ -92,7 +92,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         messages.note(&error.code("dedupe-failed"));
         Ok(1)
     };
-    let source = match read::BlockSource::open(Path::new(&name), &request) {
+    let source = match read::BlockReader::open(Path::new(&name), &request) {
         Ok(source) => source,
         Err(problem) => return failed(problem),
     };

@@ -79,7 +79,7 @@ pub struct FinishedImport {
     pub log: Option<PathBuf>,
     /// Path of the job file.
     pub job: Option<PathBuf>,
-    /// What was read and written.
+    /// The I/O that was read and written.
     pub summary: ImportSummary,
 }
 

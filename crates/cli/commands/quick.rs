@@ -24,7 +24,7 @@ use crate::messages::{Messages, print_text};
 use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
 use crate::reported_run::run_and_report;
-use crate::settings::{Destination, ProgramSettings};
+use crate::settings::ReportDestination;
 use crate::{diagnose, job_files, outcome};
 use preset::{MeasurementTarget, NAMES, Preset};
 
@@ -96,8 +96,8 @@ const COMPLETE: Formats = Formats::only(Format::JsonPlus);
 fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport, u8), Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = ClockReading::now();
-    let defaults = diagnose::settings(&[], Compat::Ferrio)?;
-    let settings = ProgramSettings { formats: COMPLETE, output: Destination::Caller, ..defaults };
+    let mut settings = diagnose::settings(&[], Compat::Ferrio)?;
+    (settings.formats, settings.output) = (COMPLETE, ReportDestination::Caller);
     let mut builder = Builder::new(job_files::environment());
     builder.file(preset.file, jobs.as_bytes());
     let set = builder.finish().map_err(Error::Problems)?;
@@ -155,7 +155,7 @@ fn cannot(what: &str, error: &io::Error) -> Error {
     refusal(format!("cannot {what}: {}", reason(error)), "choose another place, or make room")
 }
 
-/// What was measured, and how.
+/// The lines above the answer: the place, the kind of I/O, and the host.
 fn heading(place: &Path, measured: &MeasurementTarget, report: &RunReport) -> Vec<String> {
     let ferrio = report.ferrio.as_ref();
     let target = ferrio.and_then(|ferrio| ferrio.targets.first());

@@ -7,7 +7,7 @@ use ferrio_metrics::MetricsAddress;
 use ferrio_report::Format;
 use ferrio_sweep::SweepVariable;
 
-use super::{Completion, ProgramOptionRow, Relation, flag, own, own_flag, value, values};
+use super::{ProgramOptionRow, Relation, ValueCompletion, flag, own, own_flag, value, values};
 use crate::option_values::{intervals, label, output_format, repetitions};
 
 /// Heading: what to report, where and how.
@@ -58,10 +58,10 @@ pub const OPTIONS_OF_CHECK: &[ProgramOptionRow] = ROWS.split_at(ProgramOption::D
 program_options! {
     Output => value("output", 'o', "FILE", REPORT, "Write the report to FILE instead of standard output")
         .parser(values::name)
-        .completion(Completion::File);
+        .completion(ValueCompletion::File);
     OutputFormat => value("output-format", 'F', "FORMATS", REPORT, Format::HELP)
         .parser(|| ValueParser::new(output_format))
-        .completion(Completion::Words(values::formats))
+        .completion(ValueCompletion::Words(values::formats))
         .error_in_fio(values::invalid_formats);
     Minimal => flag("minimal", 'm', REPORT, "Report in the terse format only");
     AppendTerse => value("append-terse", 'f', "X", REPORT, "Add the terse format to those of --output-format")
@@ -78,11 +78,11 @@ program_options! {
         .value_in_fio(values::eta_in_fio);
     EtaNewline => value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one")
         .parser(|| values::at_least(MIN_INTERVAL))
-        .completion(Completion::Nothing)
+        .completion(ValueCompletion::Nothing)
         .error_in_fio(|value| values::invalid_time(value, "eta time", "eta new line time too short"));
     EtaInterval => value("eta-interval", 'O', "TIME", REPORT, "Time between updates of the progress line, at least 250ms")
         .parser(|| values::at_least(Duration::from_millis(250)))
-        .completion(Completion::Nothing)
+        .completion(ValueCompletion::Nothing)
         .error_in_fio(|value| {
             values::invalid_time(value, "eta interval", "eta interval time too short (250msec min)")
         });
@@ -106,7 +106,7 @@ program_options! {
         ]);
     StatusInterval => value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME")
         .parser(|| values::at_least(MIN_INTERVAL))
-        .completion(Completion::Nothing)
+        .completion(ValueCompletion::Nothing)
         .error_in_fio(|value| values::invalid_time(value, "time", "status interval too small"));
     BandwidthLog => value("bandwidth-log", 'b', "PREFIX", REPORT, "Log the bandwidth of all jobs together")
         .optional()
@@ -151,7 +151,7 @@ program_options! {
     Junit => own("junit", "FILE", REPORT, "Write the jobs and the thresholds of --fail-if to FILE as test cases, in JUnit XML")
         .only_ferrio()
         .parser(values::name)
-        .completion(Completion::File)
+        .completion(ValueCompletion::File)
         .excluded_by(&[Relation {
             others: SERIES,
             message: "each run of --repeat and --sweep would write the same JUnit file: leave out --junit",
@@ -160,7 +160,7 @@ program_options! {
     Section => value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated")
         .adds_up()
         .parser(values::name)
-        .completion(Completion::Nothing);
+        .completion(ValueCompletion::Nothing);
     Set => own("set", "[JOB:]OPTION=VALUE", JOBS,
         "Set a job option in all jobs, or in those named JOB, whatever job files and command line say; may be repeated")
         .only_ferrio()
@@ -174,7 +174,7 @@ program_options! {
     Strict => own("strict", "PROGRAM", JOBS,
         "What to do with job option values that fio misreads: ferrio refuses them, fio reads them as fio does; the default is that of --as")
         .parser(values::compat)
-        .completion(Completion::Words(values::programs));
+        .completion(ValueCompletion::Words(values::programs));
     ParseOnly => flag("parse-only", 'P', JOBS, "Check job files and options; run nothing").excluded_by(NO_SERIES);
     Showcmd => flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing").excluded_by(NO_SERIES);
     MergeBlktraceOnly => flag("merge-blktrace-only", 'A', JOBS, "Plan the jobs and merge their traces; run nothing")
@@ -182,21 +182,21 @@ program_options! {
     Profile => value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench");
     TriggerFile => value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger")
         .parser(values::name)
-        .completion(Completion::File);
+        .completion(ValueCompletion::File);
     TriggerTimeout => value("trigger-timeout", 'B', "TIME", JOBS, "End the jobs and run the trigger after TIME; 0 means never")
         .parser(values::trigger_timeout)
-        .completion(Completion::Nothing)
+        .completion(ValueCompletion::Nothing)
         .value_in_fio(values::trigger_timeout_in_fio)
         .error_in_fio(values::invalid_trigger_timeout);
     Trigger => value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run");
     AuxPath => value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files and dumps of bad blocks in DIRECTORY")
         .parser(values::name)
-        .completion(Completion::Directory);
+        .completion(ValueCompletion::Directory);
     MaxJobs => value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY);
     AllocSize => value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY);
     Debug => value("debug", 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them")
         .adds_up()
-        .completion(Completion::Words(values::debug_classes));
+        .completion(ValueCompletion::Words(values::debug_classes));
     Repeat => own("repeat", "COUNT", SWEEPS,
         "Run the jobs COUNT times, each in a process of its own, and print a table of the figures; \
          until:2%[,max=COUNT] ends when every mean of IOPS is precise to 2 % (95 % confidence)")
@@ -229,11 +229,11 @@ program_options! {
     Cmdhelp => value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all")
         .optional()
         .ends_scan()
-        .completion(Completion::Words(values::job_options));
+        .completion(ValueCompletion::Words(values::job_options));
     Enghelp => value("enghelp", 'i', "ENGINE[,OPTION]", HELP, "Describe the options of an engine, or list all engines")
         .optional()
         .ends_scan()
-        .completion(Completion::Words(values::engines));
+        .completion(ValueCompletion::Words(values::engines));
     InflateLog => value("inflate-log", 'X', "FILE", HELP, "Print a compressed log as text").parser(values::name);
     Crctest => value("crctest", 'G', "NAMES", TESTS, "Measure the speed of checksum functions; `help` lists them").optional();
     Memcpytest => value("memcpytest", 'M', "NAMES", TESTS, "Measure the speed of copying memory; `help` lists the methods")

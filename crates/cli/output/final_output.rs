@@ -5,7 +5,7 @@ use ferrio_report::{Format, RunReport};
 use ferrio_results::RunResult;
 use ferrio_thresholds::{Threshold, judge};
 
-use super::watchers::Findings;
+use super::watchers::WatcherFindings;
 use super::{MAIN, Output};
 use crate::error::Error;
 use crate::outcome::RunOutcome;
@@ -13,7 +13,7 @@ use crate::outcome::RunOutcome;
 /// The output of a run that has ended.
 pub struct FinalOutput {
     pub(super) output: Output,
-    pub(super) findings: Findings,
+    pub(super) findings: WatcherFindings,
 }
 
 impl FinalOutput {
@@ -52,7 +52,7 @@ impl FinalOutput {
     ) -> (RunOutcome, Result<(), Error>) {
         let verdict_failed = self.write_verdict();
         let FinalOutput { mut output, findings } = self;
-        let Findings { series, mut aborted, .. } = findings;
+        let WatcherFindings { series, mut aborted, .. } = findings;
         let was_aborted = aborted.is_some();
         output.options.series = series;
         let options = output.options_now();

@@ -43,7 +43,7 @@ impl Output {
         self.message_at(diagnostic, &Sources::default());
     }
 
-    /// The same for a diagnostic about the jobs.
+    /// Prints a diagnostic about the jobs, which points into `sources`.
     fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
         let messages = self.screen.messages;
         let means_lost_file = codes::find(diagnostic.code).is_some_and(|code| code.means_lost_file);

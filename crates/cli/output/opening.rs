@@ -12,7 +12,7 @@ use nix::fcntl::OFlag;
 use crate::error::Error;
 use crate::settings::ProgramSettings;
 
-/// As `fio`, truncates the report's file, if there is one, before the jobs are read: debug lines and errors precede the report there. As
+/// Called `fio`, truncates the report's file, if there is one, before the jobs are read: debug lines and errors precede the report there. Called
 /// `ferrio`, does nothing: the previous report stays until the new one replaces it. A file that another process has claimed is not
 /// truncated. This process holds its claim to the file until the claims are dropped.
 ///

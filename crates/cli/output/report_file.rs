@@ -12,7 +12,7 @@ use super::opening::open_output;
 use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
 use crate::report_stream::ReportStream;
-use crate::settings::{Destination, ProgramSettings};
+use crate::settings::{ProgramSettings, ReportDestination};
 use crate::visible::{Controls, NamesOfLines};
 
 /// A stream of reports with its first error.
@@ -28,21 +28,23 @@ pub(super) struct ReportFile {
 }
 
 /// The rest of a report whose file cannot be written, for standard output.
-pub(super) type Unwritten = Option<String>;
+pub(super) type RescuedText = Option<String>;
 
 impl ReportFile {
     /// Opens `--output`, or standard output.
     pub(super) fn open_output(settings: &ProgramSettings) -> Result<Self, Error> {
         let stream = match &settings.output {
-            Destination::Stdout if settings.compat == Compat::Ferrio && stdout::was_closed() => {
+            ReportDestination::Stdout if settings.compat == Compat::Ferrio && stdout::was_closed() => {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
-            Destination::Stdout => ReportStream::Stdout(escaped_stream::stdout()),
-            Destination::File(name) if settings.compat == Compat::Ferrio || settings.shares_output => {
+            ReportDestination::Stdout => ReportStream::Stdout(escaped_stream::stdout()),
+            ReportDestination::File(name) if settings.compat == Compat::Ferrio || settings.shares_output => {
                 whole(name)?
             }
-            Destination::File(name) => ReportStream::File(EscapedStream::new(open_output(name, false)?)),
-            Destination::Caller => ReportStream::Nowhere,
+            ReportDestination::File(name) => {
+                ReportStream::File(EscapedStream::new(open_output(name, false)?))
+            }
+            ReportDestination::Caller => ReportStream::Nowhere,
         };
         let name = settings.output.file().unwrap_or("standard output").to_owned();
         Ok(ReportFile {
@@ -72,13 +74,13 @@ impl ReportFile {
         matches!(self.stream, ReportStream::Stdout(_))
     }
 
-    pub(super) fn write(&mut self, text: &str, names: &NamesOfLines) -> Unwritten {
+    pub(super) fn write(&mut self, text: &str, names: &NamesOfLines) -> RescuedText {
         let shown = self.shown_controls.map(|controls| names.visible(text, controls));
         self.attempt(|stream| stream.write(shown.as_deref().unwrap_or(text)))
     }
 
     /// A report that could not be written does not replace an older one.
-    pub(super) fn close(&mut self) -> Unwritten {
+    pub(super) fn close(&mut self) -> RescuedText {
         if self.error.is_some() { None } else { self.attempt(ReportStream::close) }
     }
 
@@ -91,7 +93,7 @@ impl ReportFile {
     }
 
     /// Does something to the stream. Goes on with standard output after the first error.
-    pub(super) fn attempt(&mut self, act: impl FnOnce(&mut ReportStream) -> io::Result<()>) -> Unwritten {
+    pub(super) fn attempt(&mut self, act: impl FnOnce(&mut ReportStream) -> io::Result<()>) -> RescuedText {
         let error = act(&mut self.stream).err()?;
         if self.error.is_some() {
             // Standard output has failed, too.

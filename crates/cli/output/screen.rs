@@ -13,7 +13,8 @@ use ferrio_tui::LiveView;
 use crate::escaped_stream;
 use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
-use crate::settings::{Destination, ProgramSettings};
+use crate::options::ProgramOption;
+use crate::settings::{ProgramSettings, ReportDestination};
 
 /// Text for a terminal that the live view has.
 pub(super) enum HeldText {
@@ -154,7 +155,7 @@ fn has_live_line(settings: &ProgramSettings) -> bool {
         Eta::Always => true,
         Eta::Never => false,
         // Debug messages come from all threads and would tear the line.
-        Eta::Auto if settings.tui => false,
+        Eta::Auto if settings.has(ProgramOption::Tui) => false,
         Eta::Auto if settings.debug.any() && settings.compat == Compat::Ferrio => false,
         Eta::Auto => escaped_stream::stdout().is_terminal(),
     };
@@ -163,7 +164,7 @@ fn has_live_line(settings: &ProgramSettings) -> bool {
     // A live line would corrupt a document on standard output.
     let formats = settings.formats;
     let has_document =
-        settings.output == Destination::Stdout && !formats.has(Format::Normal) && !formats.are_none();
+        settings.output == ReportDestination::Stdout && !formats.has(Format::Normal) && !formats.are_none();
     is_wanted && !has_document && !intervals_to_stdout
 }
 

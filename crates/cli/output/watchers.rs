@@ -29,15 +29,15 @@ pub trait Watcher {
     fn observe(&mut self, plan: &Plan, result: &RunResult, output: &mut Output);
 
     /// Looks at the figures of the whole run.
-    fn finish(self: Box<Self>, _: &Plan, _: &RunResult, _: &mut Output, _: &mut Findings) {}
+    fn finish(self: Box<Self>, _: &Plan, _: &RunResult, _: &mut Output, _: &mut WatcherFindings) {}
 }
 
 /// The results of the watchers.
 #[derive(Default)]
-pub struct Findings {
+pub struct WatcherFindings {
     /// The verdict of the profile.
     pub verdict: Option<VerdictJudgement>,
-    /// What jobs and devices did over time.
+    /// The activity of jobs and devices over time.
     pub series: RunSeries,
     /// The threshold that has ended the run.
     pub aborted: Option<Judgement>,
@@ -89,8 +89,8 @@ impl Watchers {
     }
 
     /// Shows the figures of the whole run to all watchers.
-    pub fn finish(self, plan: &Plan, result: &RunResult, output: &mut Output) -> Findings {
-        let mut findings = Findings::default();
+    pub fn finish(self, plan: &Plan, result: &RunResult, output: &mut Output) -> WatcherFindings {
+        let mut findings = WatcherFindings::default();
         self.all.into_iter().for_each(|watcher| watcher.finish(plan, result, output, &mut findings));
         findings
     }
@@ -105,7 +105,7 @@ impl Watcher for Verdict {
         self.observe(result);
     }
 
-    fn finish(self: Box<Self>, _: &Plan, result: &RunResult, _: &mut Output, findings: &mut Findings) {
+    fn finish(self: Box<Self>, _: &Plan, result: &RunResult, _: &mut Output, findings: &mut WatcherFindings) {
         findings.verdict = Some((*self).finish(result));
     }
 }
@@ -125,7 +125,7 @@ impl Watcher for SeriesRecorder {
         plan: &Plan,
         result: &RunResult,
         output: &mut Output,
-        findings: &mut Findings,
+        findings: &mut WatcherFindings,
     ) {
         Watcher::observe(&mut *self, plan, result, output);
         findings.series = (*self).finish();

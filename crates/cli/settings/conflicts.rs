@@ -4,26 +4,26 @@ use ferrio_job::Diagnostic;
 use ferrio_report::{Format, Formats};
 use ferrio_sweep::TableFormat;
 
-use super::{Action, Destination, GivenOptions, ProgramSettings, Query, SettingsError};
+use super::{Action, GivenOptions, ProgramSettings, Query, ReportDestination, SettingsError};
 use crate::option_values::{self, IntervalsTo, OutputFormat};
-use crate::options::{Conflict, ProgramOption, ProgramOptionRow, Takes};
+use crate::options::{OptionConflict, ProgramOption, ProgramOptionRow, Takes};
 
 impl ProgramSettings {
     /// Refuses options that cannot be used together. What only asks for information gets it.
-    pub(super) fn check_conflicts(&self, given: &GivenOptions) -> Result<(), SettingsError> {
+    pub(super) fn check_conflicts(&self) -> Result<(), SettingsError> {
         if matches!(self.action, Action::Answer(_)) {
             return Ok(());
         }
-        let conflict = given
-            .rows()
-            .find_map(|row| of_relations(row, given).or_else(|| self.conflict_of(row.option, given)));
+        let mut given = self.given.rows();
+        let conflict =
+            given.find_map(|row| of_relations(row, &self.given).or_else(|| self.conflict_of(row.option)));
         conflict.map_or(Ok(()), |conflict| Err(SettingsError::Conflict(conflict)))
     }
 
     /// A conflict that depends on the values of options.
-    fn conflict_of(&self, option: ProgramOption, given: &GivenOptions) -> Option<Conflict> {
+    fn conflict_of(&self, option: ProgramOption) -> Option<OptionConflict> {
         match option {
-            ProgramOption::OutputFormat => of_output_format(self, given),
+            ProgramOption::OutputFormat => of_output_format(self),
             ProgramOption::Minimal | ProgramOption::AppendTerse => of_format_and_series(self),
             ProgramOption::TerseHeader => of_terse_header(self),
             ProgramOption::StatusInterval => of_status_interval(self),
@@ -53,7 +53,7 @@ impl ProgramSettings {
 }
 
 /// The conflict of an option with those that its row names.
-fn of_relations(row: &ProgramOptionRow, given: &GivenOptions) -> Option<Conflict> {
+fn of_relations(row: &ProgramOptionRow, given: &GivenOptions) -> Option<OptionConflict> {
     let excluded = row.excluded_by.iter().find_map(|relation| {
         let other = relation.others.iter().find(|other| given.has(**other))?;
         // A flag has no value to point at.
@@ -64,19 +64,19 @@ fn of_relations(row: &ProgramOptionRow, given: &GivenOptions) -> Option<Conflict
     excluded.or_else(|| unmet.map(|relation| row.option.conflict(relation.message)))
 }
 
-fn of_labels(settings: &ProgramSettings) -> Option<Conflict> {
+fn of_labels(settings: &ProgramSettings) -> Option<OptionConflict> {
     option_values::repeated_label(&settings.labels).map(|message| ProgramOption::Label.conflict(message))
 }
 
-fn of_terse_header(settings: &ProgramSettings) -> Option<Conflict> {
+fn of_terse_header(settings: &ProgramSettings) -> Option<OptionConflict> {
     let message = "--terse-header is about terse lines: add --minimal or --output-format=terse";
     let has_lines = settings.all_formats().has(Format::Terse);
     (!has_lines).then(|| ProgramOption::TerseHeader.conflict(message))
 }
 
-fn of_interval_report(settings: &ProgramSettings) -> Option<Conflict> {
+fn of_interval_report(settings: &ProgramSettings) -> Option<OptionConflict> {
     let to = &settings.interval_report.as_ref()?.to;
-    let message = if *to == IntervalsTo::StandardOutput && settings.output == Destination::Stdout {
+    let message = if *to == IntervalsTo::StandardOutput && settings.output == ReportDestination::Stdout {
         "--interval-report writes to standard output, as does the report; send the report to a file with --output=FILE, \
          or the intervals with --interval-report=TIME:FILE"
     } else if settings.sweep.is_some() && *to != IntervalsTo::StandardError {
@@ -88,7 +88,7 @@ fn of_interval_report(settings: &ProgramSettings) -> Option<Conflict> {
     Some(ProgramOption::IntervalReport.conflict(message))
 }
 
-fn of_status_interval(settings: &ProgramSettings) -> Option<Conflict> {
+fn of_status_interval(settings: &ProgramSettings) -> Option<OptionConflict> {
     let (word, why) = settings.all_formats().alone()?;
     let message = || {
         format!(
@@ -100,7 +100,7 @@ fn of_status_interval(settings: &ProgramSettings) -> Option<Conflict> {
     (!has_interim).then(|| ProgramOption::StatusInterval.conflict(message()))
 }
 
-fn of_output_format(settings: &ProgramSettings, given: &GivenOptions) -> Option<Conflict> {
+fn of_output_format(settings: &ProgramSettings) -> Option<OptionConflict> {
     if let Some((word, why)) = settings.formats.alone().filter(|_| !settings.formats.fit_together()) {
         let message = format!(
             "the format {word} cannot be combined with others, because {why}: choose one, or write it to a file of its own with \
@@ -108,7 +108,7 @@ fn of_output_format(settings: &ProgramSettings, given: &GivenOptions) -> Option<
         );
         return Some(ProgramOption::OutputFormat.conflict(message));
     }
-    let table = given.value::<OutputFormat>(ProgramOption::OutputFormat)?.table;
+    let table = settings.given.value::<OutputFormat>(ProgramOption::OutputFormat)?.table;
     if settings.sweep.is_some() {
         return if table.is_none() { of_format_and_series(settings) } else { None };
     }
@@ -119,7 +119,7 @@ fn of_output_format(settings: &ProgramSettings, given: &GivenOptions) -> Option<
 }
 
 /// A format of the report of one run, where there are several runs.
-fn of_format_and_series(settings: &ProgramSettings) -> Option<Conflict> {
+fn of_format_and_series(settings: &ProgramSettings) -> Option<OptionConflict> {
     settings.sweep.as_ref()?;
     Some(ProgramOption::OutputFormat.conflict(
         "with --repeat and --sweep, the output is a table: its formats are table, markdown and csv; the reports of the runs are \

@@ -9,7 +9,7 @@ use super::command;
 use crate::options::{OPTIONS, ProgramOption, ProgramOptionRow};
 
 /// The program's options that a command line has, with their values.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GivenOptions {
     matches: ArgMatches,
 }

@@ -10,7 +10,7 @@ use crate::options::ProgramOption;
 
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub enum ReportDestination {
     /// Standard output.
     Stdout,
     /// A file of this name.
@@ -19,25 +19,25 @@ pub enum Destination {
     Caller,
 }
 
-impl Destination {
+impl ReportDestination {
     /// The file, as given.
     pub fn file(&self) -> Option<&str> {
         match self {
-            Destination::File(name) => Some(name),
-            Destination::Stdout | Destination::Caller => None,
+            ReportDestination::File(name) => Some(name),
+            ReportDestination::Stdout | ReportDestination::Caller => None,
         }
     }
 
     /// The path that the report is written to.
     pub fn path(&self) -> Option<&str> {
-        if *self == Destination::Stdout { Some("/dev/stdout") } else { self.file() }
+        if *self == ReportDestination::Stdout { Some("/dev/stdout") } else { self.file() }
     }
 }
 
 /// Where the report goes, in which formats.
 pub(super) struct Outputs {
     /// `--output`, or standard output.
-    pub(super) destination: Destination,
+    pub(super) destination: ReportDestination,
     /// The formats there.
     pub(super) formats: Formats,
     /// Formats with files of their own.
@@ -99,9 +99,9 @@ impl Outputs {
             files_of_formats.extend(paired.map(|file| (format, file)));
         }
         match files.as_slice() {
-            [] => Ok(Outputs { destination: Destination::Stdout, formats, files_of_formats }),
+            [] => Ok(Outputs { destination: ReportDestination::Stdout, formats, files_of_formats }),
             [file] if given > 0 => {
-                let destination = Destination::File((*file).to_owned());
+                let destination = ReportDestination::File((*file).to_owned());
                 Ok(Outputs { destination, formats, files_of_formats })
             }
             [file] => Err(SettingsError::Conflict(ProgramOption::Output.conflict(
@@ -111,7 +111,7 @@ impl Outputs {
                 ),
             ))),
             several if several.len() == given => {
-                Ok(Outputs { destination: Destination::Stdout, formats: Formats::NONE, files_of_formats })
+                Ok(Outputs { destination: ReportDestination::Stdout, formats: Formats::NONE, files_of_formats })
             }
             several => Err(SettingsError::Conflict(ProgramOption::Output.conflict(
                 format!(

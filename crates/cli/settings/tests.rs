@@ -20,7 +20,10 @@ fn clap_agrees_with_the_table() {
 fn defaults_are_those_of_fio() {
     let program = read(&[]).unwrap();
     assert_eq!(program.formats, Formats::default());
-    assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, Destination::Stdout));
+    assert_eq!(
+        (program.eta, program.eta_newline, program.output),
+        (Eta::Auto, None, ReportDestination::Stdout)
+    );
     assert_eq!(program.eta_interval, Duration::from_secs(1));
 }
 
@@ -35,7 +38,7 @@ fn several_outputs_are_those_of_as_many_formats() {
     let words = ["--output=a", "-o", "b", "-F", "json,html"];
     let program = read(&words).unwrap();
     let files = [(Format::Json, "a".to_owned()), (Format::Html, "b".to_owned())];
-    assert_eq!((program.output, program.formats.are_none()), (Destination::Stdout, true));
+    assert_eq!((program.output, program.formats.are_none()), (ReportDestination::Stdout, true));
     assert_eq!(program.files_of_formats, files);
     assert!(read(&words[..3]).is_err());
 }
@@ -68,7 +71,7 @@ fn no_format_can_be_combined_with_openmetrics() {
     for words in
         [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
     {
-        let Err(error @ SettingsError::Conflict(Conflict { option: ProgramOption::OutputFormat, .. })) =
+        let Err(error @ SettingsError::Conflict(OptionConflict { option: ProgramOption::OutputFormat, .. })) =
             read(words)
         else {
             panic!("{words:?} is taken")
@@ -79,7 +82,7 @@ fn no_format_can_be_combined_with_openmetrics() {
     assert!(
         matches!(
             interim,
-            Err(SettingsError::Conflict(Conflict { option: ProgramOption::StatusInterval, .. }))
+            Err(SettingsError::Conflict(OptionConflict { option: ProgramOption::StatusInterval, .. }))
         ),
         "{interim:?}"
     );
@@ -201,7 +204,8 @@ fn global_is_no_section_to_run() {
 
 #[test]
 fn the_live_view_takes_the_place_of_the_progress_line_and_needs_a_run() {
-    assert!(read(&["--tui", "--output=f"]).unwrap().tui && !read(&[]).unwrap().tui);
+    let has_view = |words: &[&str]| read(words).unwrap().has(ProgramOption::Tui);
+    assert!(has_view(&["--tui", "--output=f"]) && !has_view(&[]));
     for option in ["--eta=always", "--eta=never", "--eta-interval=1s", "--eta-newline=1s"] {
         assert!(refusal(&["--tui", option]).contains("takes the place of the progress line"), "{option}");
     }
@@ -227,7 +231,7 @@ fn a_format_that_allows_one_report_leaves_those_in_between_to_other_outputs() {
         assert!(
             matches!(
                 refused,
-                Err(SettingsError::Conflict(Conflict { option: ProgramOption::StatusInterval, .. }))
+                Err(SettingsError::Conflict(OptionConflict { option: ProgramOption::StatusInterval, .. }))
             ),
             "{words}: {refused:?}"
         );

@@ -14,8 +14,8 @@ use nix::unistd::Pid;
 
 use crate::escaped_stream;
 
-/// What the series waits for.
-enum Happening {
+/// An event that the series waits for.
+enum ChildEvent {
     /// A signal that ends the series; true if no process but this one has it.
     Signal(Signal, bool),
     /// The process of a run has ended.
@@ -24,8 +24,8 @@ enum Happening {
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Its status; after a signal that killed it, 128 and the number of the signal, as in shells.
+pub struct ChildExit {
+    /// The exit status; after a signal that killed the process, 128 and the number of the signal, as in shells.
     pub status: u8,
     /// A signal killed it, so that it could not write its report.
     pub killed: bool,
@@ -33,8 +33,8 @@ pub struct Ended {
 
 /// Starts processes and waits for them. SIGINT and SIGTERM end the running one with its report, and no further one begins.
 pub struct Children {
-    sender: Sender<Happening>,
-    happenings: Receiver<Happening>,
+    sender: Sender<ChildEvent>,
+    events: Receiver<ChildEvent>,
     /// The signal that ends the series.
     interrupted: Option<Signal>,
 }
@@ -48,7 +48,7 @@ impl Children {
         let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
         signals.thread_block()?;
         let arrivals = SignalFd::new(&signals)?;
-        let (sender, happenings) = channel();
+        let (sender, events) = channel();
         let told = sender.clone();
         // It ends with the process.
         thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
@@ -57,12 +57,12 @@ impl Children {
                     if arrived.ssi_signo == Signal::SIGINT as u32 { Signal::SIGINT } else { Signal::SIGTERM };
                 // A terminal sends Ctrl-C to the running process as well; other processes send signals to this one.
                 let is_alone = arrived.ssi_code <= 0;
-                if told.send(Happening::Signal(signal, is_alone)).is_err() {
+                if told.send(ChildEvent::Signal(signal, is_alone)).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Children { sender, happenings, interrupted: None })
+        Ok(Children { sender, events, interrupted: None })
     }
 
     /// The signal that ends the series, once there is one.
@@ -74,7 +74,7 @@ impl Children {
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn run(&mut self, arguments: &[String]) -> io::Result<Ended> {
+    pub fn run(&mut self, arguments: &[String]) -> io::Result<ChildExit> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg0("ferrio").args(arguments).stdin(Stdio::null());
         // Its report is in a file. What else goes to standard output must not get between the lines of the table.
@@ -87,7 +87,7 @@ impl Children {
         thread::Builder::new().name("ferrio-reaper".to_owned()).spawn(move || {
             if let Ok(mut child) = from_here.recv() {
                 // Nobody listens once the series has ended.
-                let _ = sender.send(Happening::Ended(child.wait()));
+                let _ = sender.send(ChildEvent::Ended(child.wait()));
             }
         })?;
         let child = command.spawn()?;
@@ -95,9 +95,9 @@ impl Children {
         // The thread waits for it, and does nothing else.
         let _ = to_waiter.send(child);
         loop {
-            match self.happenings.recv() {
-                Ok(Happening::Ended(status)) => return status.map(ended),
-                Ok(Happening::Signal(signal, is_alone)) => {
+            match self.events.recv() {
+                Ok(ChildEvent::Ended(status)) => return status.map(child_exit),
+                Ok(ChildEvent::Signal(signal, is_alone)) => {
                     self.interrupted.get_or_insert(signal);
                     if let Some(process) = process.filter(|_| is_alone) {
                         // It may just have ended.
@@ -111,17 +111,17 @@ impl Children {
 
     /// Waits, unless a signal ends the series.
     pub fn pause(&mut self, time: Duration) {
-        match self.happenings.recv_timeout(time) {
-            Ok(Happening::Signal(signal, _)) => {
+        match self.events.recv_timeout(time) {
+            Ok(ChildEvent::Signal(signal, _)) => {
                 self.interrupted.get_or_insert(signal);
             }
-            Ok(Happening::Ended(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            Ok(ChildEvent::Ended(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
     }
 }
 
-fn ended(status: ExitStatus) -> Ended {
+fn child_exit(status: ExitStatus) -> ChildExit {
     let signal = status.signal();
     let code = status.code().or(signal.map(|signal| signal + 128));
-    Ended { status: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1), killed: signal.is_some() }
+    ChildExit { status: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1), killed: signal.is_some() }
 }

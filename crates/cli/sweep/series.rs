@@ -9,7 +9,7 @@ use ferrio_sweep::{
     CONFIDENCE, MIN_REPETITIONS, PlannedRun, PointResults, Precision, Repetitions, Rounds, SweepPoint,
 };
 
-use super::children::{Children, Ended};
+use super::children::{ChildExit, Children};
 use super::results::{Results, set_aside};
 use super::{SIGNALLED, arguments};
 use crate::arguments::Item;
@@ -29,7 +29,7 @@ pub(super) struct Runs<'a> {
 
 /// How far a series came.
 #[derive(Default)]
-pub(super) struct Outcome {
+pub(super) struct SeriesOutcome {
     /// Runs whose reports count.
     pub(super) completed: Vec<PlannedRun>,
     /// How many of them exceeded a threshold.
@@ -45,10 +45,10 @@ pub(super) struct Outcome {
 }
 
 impl Runs<'_> {
-    pub(super) fn run(&self, wanted: &SweepSettings, rounds: Rounds) -> Result<Outcome, Error> {
+    pub(super) fn run(&self, wanted: &SweepSettings, rounds: Rounds) -> Result<SeriesOutcome, Error> {
         let mut children =
             Children::new().map_err(|error| failure(format!("cannot wait for signals: {error}")))?;
-        let mut outcome = Outcome::default();
+        let mut outcome = SeriesOutcome::default();
         let mut precision = Precision::default();
         let max = wanted.repetitions.max();
         for (repetition, round) in (1..=max).zip(rounds) {
@@ -86,13 +86,13 @@ impl Runs<'_> {
         &self,
         run: PlannedRun,
         children: &mut Children,
-        outcome: &mut Outcome,
+        outcome: &mut SeriesOutcome,
     ) -> Result<Option<MeasuredRun>, Error> {
         let point = &self.points[run.point];
         let report = self.results.file(point, run.repetition)?;
         let ended = children.run(&arguments(self.items, point, &report));
         let cannot_start = |error| failure(format!("cannot start {}: {}", self.name(run), reason(&error)));
-        let Ended { status, killed } = ended.map_err(cannot_start)?;
+        let ChildExit { status, killed } = ended.map_err(cannot_start)?;
         if children.interrupted().is_some() || (status >= SIGNALLED && !killed) {
             set_aside(&report, "interrupted").iter().for_each(|error| self.messages.note(error));
             outcome.interrupted = true;
@@ -176,7 +176,7 @@ impl Runs<'_> {
     }
 
     /// The figures of all points that ran.
-    pub(super) fn measured(&self, outcome: &Outcome) -> Result<Vec<PointResults>, Error> {
+    pub(super) fn measured(&self, outcome: &SeriesOutcome) -> Result<Vec<PointResults>, Error> {
         let mut measured = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             let completed = outcome.completed.iter().filter(|run| run.point == index);
@@ -198,7 +198,7 @@ impl Runs<'_> {
     }
 }
 
-impl Outcome {
+impl SeriesOutcome {
     fn add(&mut self, run: PlannedRun, document: &MeasuredRun) {
         self.completed.push(run);
         for warning in document.report.warnings() {

@@ -13,7 +13,7 @@ pub const OLD_TEST: &str = "test";
 
 /// A command line.
 #[derive(Debug, Default)]
-pub struct CommandLine {
+pub struct SysbenchCommandLine {
     /// The test.
     pub test: Option<String>,
     /// The command of the test, such as `run`.
@@ -31,13 +31,13 @@ struct WrittenOption {
     written: String,
 }
 
-impl CommandLine {
+impl SysbenchCommandLine {
     /// Reads words and general options.
     ///
     /// # Errors
     /// A word too many, a configuration file that cannot be read, or a general option with a wrong value.
     pub fn read(words: &[String], log: &Log) -> Result<Self, Refusal> {
-        let mut line = CommandLine::default();
+        let mut line = SysbenchCommandLine::default();
         for word in words {
             match word.strip_prefix("--") {
                 Some(body) => line.option(body, word, log)?,
@@ -268,9 +268,9 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn read(text: &str) -> CommandLine {
+    fn read(text: &str) -> SysbenchCommandLine {
         let (log, _, _) = testing::log();
-        CommandLine::read(&words(text), &log).unwrap()
+        SysbenchCommandLine::read(&words(text), &log).unwrap()
     }
 
     #[test]
@@ -318,7 +318,7 @@ mod tests {
             ("--config-file=/nonexistent", "/nonexistent: No such file or directory"),
         ] {
             let (log, out, mistakes) = testing::log();
-            assert!(CommandLine::read(&words(text), &log).is_err(), "{text}");
+            assert!(SysbenchCommandLine::read(&words(text), &log).is_err(), "{text}");
             assert!(mistakes.text().ends_with(&format!("{message}\n")), "{}", mistakes.text());
             assert_eq!(out.text(), "");
         }
@@ -330,7 +330,7 @@ mod tests {
             ("--file-rw-ratio=x", "Invalid value for the 'file_rw_ratio' option: 'x'\n"),
         ] {
             let (log, _, mistakes) = testing::log();
-            let line = CommandLine::read(&words(text), &log).unwrap();
+            let line = SysbenchCommandLine::read(&words(text), &log).unwrap();
             assert!(line.check_options(FILEIO, &log).is_err(), "{text}");
             assert_eq!(mistakes.text(), message);
         }

@@ -1,4 +1,4 @@
-//! Why a run ends early, in the words of sysbench.
+//! The reasons why a run ends early, in the words of sysbench.
 
 use ferrio_job::{Direction, strerror};
 use ferrio_results::{EventFailure, JobError};

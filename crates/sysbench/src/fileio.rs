@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_plan::sysbench::{FileIoMode, FileTest, OpenFlags, SysbenchFileio, SysbenchRun};
 
-use crate::command_line::CommandLine;
+use crate::command_line::SysbenchCommandLine;
 use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::{self, FILEIO, SysbenchOption};
@@ -30,14 +30,14 @@ pub fn flag_words(flags: OpenFlags) -> String {
 }
 
 /// Reads a count that is not negative.
-fn count(line: &CommandLine, option: SysbenchOption, log: &Log) -> Result<u32, Refusal> {
+fn count(line: &SysbenchCommandLine, option: SysbenchOption, log: &Log) -> Result<u32, Refusal> {
     let value = line.number(option);
     u32::try_from(value)
         .map_err(|_| log.refuse(&format!("Invalid value for {}: {value}.", option.row().name)))
 }
 
 /// Reads `--file-block-size`.
-fn block(line: &CommandLine, log: &Log) -> Result<u64, Refusal> {
+fn block(line: &SysbenchCommandLine, log: &Log) -> Result<u64, Refusal> {
     let block = line.size(SysbenchOption::FileBlockSize);
     if block == 0 {
         let text = line.wrong_size(SysbenchOption::FileBlockSize);
@@ -50,7 +50,7 @@ fn block(line: &CommandLine, log: &Log) -> Result<u64, Refusal> {
 }
 
 /// Reads `--file-extra-flags`.
-fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
+fn flags(line: &SysbenchCommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
     let mut flags = OpenFlags::default();
     for word in line.list(SysbenchOption::FileExtraFlags) {
         match word {
@@ -64,7 +64,7 @@ fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
 }
 
 /// Reads `--file-test-mode`.
-fn test_mode(line: &CommandLine, log: &Log) -> Result<FileTest, Refusal> {
+fn test_mode(line: &SysbenchCommandLine, log: &Log) -> Result<FileTest, Refusal> {
     let Some(mode) = line.text(SysbenchOption::FileTestMode) else {
         let refused = log.refuse("Missing required argument: --file-test-mode\n");
         log.text(Level::Fatal, &format!("fileio options:\n{}\n", options::list(FILEIO)));
@@ -79,7 +79,7 @@ fn test_mode(line: &CommandLine, log: &Log) -> Result<FileTest, Refusal> {
 /// # Errors
 /// A value makes no sense, or the test mode is missing.
 pub fn read(
-    line: &CommandLine,
+    line: &SysbenchCommandLine,
     general: &GeneralOptions,
     is_run: bool,
     log: &Log,
@@ -230,7 +230,7 @@ mod tests {
     fn read_all(text: &str) -> (Option<String>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, out, mistakes) = testing::log();
-        let line = CommandLine::read(&words, &log).unwrap();
+        let line = SysbenchCommandLine::read(&words, &log).unwrap();
         line.check_options(FILEIO, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
         let header = read(&line, &general, true, &log).ok().map(|asked| header(&asked, &general));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::command_line::CommandLine;
+use crate::command_line::SysbenchCommandLine;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 
@@ -49,7 +49,7 @@ impl GeneralOptions {
     ///
     /// # Errors
     /// A value makes no sense.
-    pub fn read(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
+    pub fn read(line: &SysbenchCommandLine, log: &Log) -> Result<Self, Refusal> {
         let json = match line.text(SysbenchOption::OutputFormat) {
             None | Some("text") => false,
             Some("json") => true,
@@ -168,7 +168,7 @@ impl GeneralOptions {
     }
 }
 
-fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refusal> {
+fn checkpoints(line: &SysbenchCommandLine, log: &Log) -> Result<Vec<u64>, Refusal> {
     let mut all = Vec::new();
     for word in line.list(SysbenchOption::ReportCheckpoints) {
         match word.parse::<u32>() {
@@ -188,7 +188,7 @@ fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refusal> {
 }
 
 /// The moment of `--forced-shutdown`: seconds after the time limit, or a share of it.
-fn forced_shutdown(line: &CommandLine, time: Option<u64>, log: &Log) -> Result<Option<u64>, Refusal> {
+fn forced_shutdown(line: &SysbenchCommandLine, time: Option<u64>, log: &Log) -> Result<Option<u64>, Refusal> {
     const DEFAULT_PERCENT: u64 = 5;
     let option = SysbenchOption::ForcedShutdown;
     let share = |percent: u64| time.map(|time| time * percent / 100);
@@ -215,7 +215,7 @@ mod tests {
     fn read(text: &str) -> (Option<GeneralOptions>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, out, _) = testing::log();
-        let line = CommandLine::read(&words, &log).unwrap();
+        let line = SysbenchCommandLine::read(&words, &log).unwrap();
         (GeneralOptions::read(&line, &log).ok(), out.text())
     }
 

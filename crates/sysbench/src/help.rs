@@ -1,6 +1,6 @@
 //! The texts of `--help`, and of `ferrio help` about sysbench, its tests and their options.
 
-use crate::options::{GENERAL, OptionRow, list};
+use crate::options::{GENERAL, SysbenchOptionRow, list};
 use crate::{TESTS, Test};
 
 /// The answer of `ferrio help sysbench`.
@@ -41,7 +41,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// All options, and the test that each belongs to, if it is not for all.
-fn options() -> impl Iterator<Item = (&'static OptionRow, Option<&'static Test>)> {
+fn options() -> impl Iterator<Item = (&'static SysbenchOptionRow, Option<&'static Test>)> {
     let general = GENERAL.iter().flat_map(|group| group.options).map(|option| (option.row(), None));
     general.chain(
         TESTS.iter().flat_map(|test| test.options.iter().map(move |option| (option.row(), Some(test)))),
@@ -49,7 +49,7 @@ fn options() -> impl Iterator<Item = (&'static OptionRow, Option<&'static Test>)
 }
 
 /// The options of all tests and those of each, with a heading for each list.
-pub fn option_lists() -> impl Iterator<Item = (String, Vec<&'static OptionRow>)> {
+pub fn option_lists() -> impl Iterator<Item = (String, Vec<&'static SysbenchOptionRow>)> {
     let general = GENERAL.iter().flat_map(|group| group.options).map(|option| option.row()).collect();
     let of_test = |test: &'static Test| {
         (

@@ -135,13 +135,13 @@ fn threads_and_limits(asked: &SysbenchFileio, general: &GeneralOptions) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command_line::CommandLine;
+    use crate::command_line::SysbenchCommandLine;
     use crate::log::testing;
 
     fn job_of(text: &str) -> String {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, _, _) = testing::log();
-        let line = CommandLine::read(&words, &log).unwrap();
+        let line = SysbenchCommandLine::read(&words, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
         let asked = crate::fileio::read(&line, &general, true, &log).unwrap();
         job(&asked, &general)

@@ -27,12 +27,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use command_line::{CommandLine, OLD_TEST};
+use command_line::{OLD_TEST, SysbenchCommandLine};
 use general::GeneralOptions;
 use log::{Level, Log, Refusal};
 use options::SysbenchOption;
 use run::TestInvocation;
-use work::Work;
+use work::WorkTest;
 
 pub use completion::command;
 pub use help::ABOUT;
@@ -47,15 +47,15 @@ struct Test {
     name: &'static str,
     about: &'static str,
     options: &'static [SysbenchOption],
-    run: TestRun,
+    run: RunCommand,
 }
 
 /// The work of the command `run`.
-enum TestRun {
+enum RunCommand {
     /// The test of files, which has `prepare` and `cleanup` too.
     Fileio,
     /// A test without I/O, whose options this reads.
-    Work(fn(&CommandLine, &Log) -> Result<Work, Refusal>),
+    Work(fn(&SysbenchCommandLine, &Log) -> Result<WorkTest, Refusal>),
 }
 
 /// The tests, in the order of the help text.
@@ -64,31 +64,31 @@ const TESTS: [Test; 5] = [
         name: "fileio",
         about: "reads, writes and syncs of files",
         options: options::FILEIO,
-        run: TestRun::Fileio,
+        run: RunCommand::Fileio,
     },
     Test {
         name: "cpu",
         about: "a search for prime numbers",
         options: options::CPU,
-        run: TestRun::Work(Work::cpu),
+        run: RunCommand::Work(WorkTest::cpu),
     },
     Test {
         name: "memory",
         about: "reads and writes of memory",
         options: options::MEMORY,
-        run: TestRun::Work(Work::memory),
+        run: RunCommand::Work(WorkTest::memory),
     },
     Test {
         name: "threads",
         about: "threads that yield under locks",
         options: options::THREADS,
-        run: TestRun::Work(Work::threads),
+        run: RunCommand::Work(WorkTest::threads),
     },
     Test {
         name: "mutex",
         about: "threads that take mutexes",
         options: options::MUTEX,
-        run: TestRun::Work(Work::mutex),
+        run: RunCommand::Work(WorkTest::mutex),
     },
 ];
 
@@ -129,7 +129,7 @@ pub fn is_word(name: &str) -> bool {
 
 /// The commands that a test has.
 fn commands_of(test: &str) -> Vec<&'static str> {
-    let has_files = TESTS.iter().any(|one| one.name == test && matches!(one.run, TestRun::Fileio));
+    let has_files = TESTS.iter().any(|one| one.name == test && matches!(one.run, RunCommand::Fileio));
     COMMANDS.into_iter().filter(|command| has_files || matches!(*command, "run" | "help")).collect()
 }
 
@@ -173,7 +173,7 @@ pub fn run(words: &[OsString], streams: Streams, execute: &PlanRunner) -> u8 {
 }
 
 fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, Refusal> {
-    let line = CommandLine::read(words, log)?;
+    let line = SysbenchCommandLine::read(words, log)?;
     if line.flag(SysbenchOption::Help) {
         log.always(&help::general());
         return Ok(0);
@@ -199,7 +199,7 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));
             Ok(0)
         }
-        ("run", TestRun::Fileio) => {
+        ("run", RunCommand::Fileio) => {
             let asked = fileio::read(&line, &general, true, log)?;
             if general.shows_job {
                 log.document(&job::job(&asked, &general));
@@ -208,15 +208,15 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
             call.fileio(&asked)
         }
         (_, _) if general.shows_job => Err(log.refuse("--show-job is for `fileio … run`")),
-        ("run", TestRun::Work(read)) => call.work(&read(&line, log)?),
-        ("prepare", TestRun::Fileio) => {
+        ("run", RunCommand::Work(read)) => call.work(&read(&line, log)?),
+        ("prepare", RunCommand::Fileio) => {
             prepare::prepare(&fileio::read(&line, &general, false, log)?, log).map(|()| 0)
         }
-        ("cleanup", TestRun::Fileio) => {
+        ("cleanup", RunCommand::Fileio) => {
             prepare::cleanup(&fileio::read(&line, &general, false, log)?, log);
             Ok(0)
         }
-        (known, TestRun::Work(_)) if COMMANDS.contains(&known) => {
+        (known, RunCommand::Work(_)) if COMMANDS.contains(&known) => {
             Err(log.mistake(&format!("'{name}' test does not implement the '{known}' command.")))
         }
         (unknown, _) => Err(log.mistake(&format!("Unknown command: {unknown}"))),

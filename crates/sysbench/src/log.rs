@@ -15,7 +15,7 @@ pub enum Level {
     Warning = 2,
     /// The header and the report.
     Notice,
-    /// Why threads end.
+    /// The reasons why threads end.
     Info,
     /// Each request.
     Debug,
@@ -177,7 +177,7 @@ pub mod testing {
 
     use super::*;
 
-    /// What was written to one stream.
+    /// The bytes written to one stream.
     #[derive(Clone, Default)]
     pub struct Stream(Arc<Mutex<Vec<u8>>>);
 

@@ -5,7 +5,7 @@
 
 /// Everything about an option.
 #[derive(Debug)]
-pub struct OptionRow {
+pub struct SysbenchOptionRow {
     /// Without the dashes.
     pub name: &'static str,
     pub kind: Kind,
@@ -17,7 +17,7 @@ pub struct OptionRow {
     pub words: &'static [&'static str],
 }
 
-impl OptionRow {
+impl SysbenchOptionRow {
     /// The line of help with all words.
     pub fn full_help(&self) -> String {
         match self.words {
@@ -74,12 +74,12 @@ impl Kind {
     }
 }
 
-const fn row(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> OptionRow {
-    OptionRow { name, kind, default: Some(default), help, words: &[] }
+const fn row(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> SysbenchOptionRow {
+    SysbenchOptionRow { name, kind, default: Some(default), help, words: &[] }
 }
 
-const fn unset(name: &'static str, kind: Kind, help: &'static str) -> OptionRow {
-    OptionRow { name, kind, default: None, help, words: &[] }
+const fn unset(name: &'static str, kind: Kind, help: &'static str) -> SysbenchOptionRow {
+    SysbenchOptionRow { name, kind, default: None, help, words: &[] }
 }
 
 /// General options under a title.
@@ -110,7 +110,7 @@ macro_rules! options {
 
         impl SysbenchOption {
             #[must_use]
-            pub const fn row(self) -> &'static OptionRow {
+            pub const fn row(self) -> &'static SysbenchOptionRow {
                 match self {
                     $($(SysbenchOption::$option => const { &$row },)*)*
                 }
@@ -235,7 +235,7 @@ pub fn named(options: &[SysbenchOption], name: &str) -> Option<SysbenchOption> {
 pub fn list(options: &[SysbenchOption]) -> String {
     let rows = || options.iter().map(|option| option.row());
     let width = rows().map(|row| row.synopsis().len()).max().unwrap_or_default();
-    let line = |row: &OptionRow| {
+    let line = |row: &SysbenchOptionRow| {
         let default = row.default.map(|default| format!(" [{default}]")).unwrap_or_default();
         format!("  {:width$} {}{default}\n", row.synopsis(), row.full_help())
     };
@@ -271,18 +271,18 @@ mod tests {
     /// The modules that read the values accept the words of the table and no others.
     #[test]
     fn words_are_those_that_are_read() {
-        use crate::command_line::CommandLine;
+        use crate::command_line::SysbenchCommandLine;
         use crate::general::GeneralOptions;
         use crate::log::testing;
-        use crate::work::Work;
+        use crate::work::WorkTest;
 
-        let is_read = |option: &OptionRow, word: &str| {
+        let is_read = |option: &SysbenchOptionRow, word: &str| {
             let (log, _, _) = testing::log();
             let words = ["--file-test-mode=rndrd".to_owned(), format!("--{}={word}", option.name)];
-            let line = CommandLine::read(&words, &log).unwrap();
+            let line = SysbenchCommandLine::read(&words, &log).unwrap();
             let general = GeneralOptions::read(&line, &log);
             let general = general.map(|general| crate::fileio::read(&line, &general, true, &log).is_ok());
-            general.is_ok_and(|is_read| is_read) && Work::memory(&line, &log).is_ok()
+            general.is_ok_and(|is_read| is_read) && WorkTest::memory(&line, &log).is_ok()
         };
         let general = GENERAL.iter().flat_map(|group| group.options);
         let rows = general.chain(FILEIO).chain(MEMORY).map(|option| option.row());

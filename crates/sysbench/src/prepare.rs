@@ -33,7 +33,7 @@ pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refusal> {
             flag_words(asked.flags)
         ),
     );
-    let mut block = Block::new(asked)?;
+    let mut block = PreparedBlock::new(asked)?;
     let began = Instant::now();
     let mut written = 0;
     for index in 0..asked.files {
@@ -52,7 +52,12 @@ pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refusal> {
 }
 
 /// Brings one file to its size, in whole blocks. Returns the bytes written.
-fn prepare_one(asked: &SysbenchFileio, index: u32, block: &mut Block, log: &Log) -> Result<u64, Refusal> {
+fn prepare_one(
+    asked: &SysbenchFileio,
+    index: u32,
+    block: &mut PreparedBlock,
+    log: &Log,
+) -> Result<u64, Refusal> {
     let name = SysbenchFileio::file_name(index);
     let shown = name.display();
     let refused = |what: &str, error: io::Error| {
@@ -85,20 +90,20 @@ fn open(name: &std::path::Path, flags: OpenFlags) -> io::Result<File> {
 }
 
 /// The content of the next block: zeros, or random bytes with a checksum.
-struct Block {
+struct PreparedBlock {
     memory: Vec<u8>,
     begin: usize,
     len: usize,
     random: Option<Tausworthe64>,
 }
 
-impl Block {
+impl PreparedBlock {
     fn new(asked: &SysbenchFileio) -> Result<Self, Refusal> {
         let len = usize::try_from(asked.block).map_err(|_| Refusal)?;
         let memory = vec![0; len + ALIGN];
         let begin = memory.as_ptr().align_offset(ALIGN).min(ALIGN);
         let random = asked.validate.then(|| Tausworthe64::new(seed()));
-        Ok(Block { memory, begin, len, random })
+        Ok(PreparedBlock { memory, begin, len, random })
     }
 
     fn at(&mut self, offset: u64) -> &[u8] {

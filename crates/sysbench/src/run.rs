@@ -10,7 +10,7 @@ use ferrio_results::{JobError, JobState, RunEvent, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
 use crate::Test;
-use crate::command_line::CommandLine;
+use crate::command_line::SysbenchCommandLine;
 use crate::failure;
 use crate::fileio;
 use crate::general::GeneralOptions;
@@ -20,7 +20,7 @@ use crate::report::{
     FORMAT_VERSION, SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport,
     SysbenchSettings, SysbenchTest,
 };
-use crate::work::Work;
+use crate::work::WorkTest;
 
 /// The exit status after a forced shutdown.
 const FORCED_SHUTDOWN_STATUS: u8 = 2;
@@ -32,7 +32,7 @@ pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(RunEvent<'_>
 pub struct TestInvocation<'a> {
     pub test: &'static Test,
     /// The command line.
-    pub line: &'a CommandLine,
+    pub line: &'a SysbenchCommandLine,
     /// The general options.
     pub general: &'a GeneralOptions,
     /// Where output goes.
@@ -60,15 +60,15 @@ impl TestInvocation<'_> {
     ///
     /// # Errors
     /// It failed, which has been reported.
-    pub fn work(&self, work: &Work) -> Result<u8, Refusal> {
+    pub fn work(&self, work: &WorkTest) -> Result<u8, Refusal> {
         let run = SysbenchRun { events: work.events(self.general, self.log), ..fileio::run_of(self.general) };
         work.warn_of_rest(self.general.threads, self.log);
         self.log.text(Level::Notice, &self.general.header());
         work.header(self.log);
         let test = match work {
-            Work::Cpu { .. } => SysbenchTest::Cpu,
-            Work::Threads { .. } | Work::Mutex { .. } => SysbenchTest::Plain,
-            Work::Memory(memory) => SysbenchTest::Memory {
+            WorkTest::Cpu { .. } => SysbenchTest::Cpu,
+            WorkTest::Threads { .. } | WorkTest::Mutex { .. } => SysbenchTest::Plain,
+            WorkTest::Memory(memory) => SysbenchTest::Memory {
                 block: memory.block,
                 transfers: memory.operation != MemoryOperation::None,
             },

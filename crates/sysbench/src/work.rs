@@ -2,14 +2,14 @@
 
 use ferrio_job::{EventWork, MemoryOperation};
 
-use crate::command_line::CommandLine;
+use crate::command_line::SysbenchCommandLine;
 use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 
 /// A test without I/O.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum WorkTest {
     /// `cpu`
     Cpu {
         /// `--cpu-max-prime`
@@ -32,12 +32,12 @@ pub enum Work {
         loops: u64,
     },
     /// `memory`
-    Memory(Memory),
+    Memory(MemoryTest),
 }
 
 /// The test `memory`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
+pub struct MemoryTest {
     /// `--memory-block-size`, a power of two.
     pub block: u64,
     /// `--memory-total-size`
@@ -52,30 +52,34 @@ pub struct Memory {
     pub in_huge_pages: bool,
 }
 
-impl Work {
+impl WorkTest {
     /// The options of `cpu`.
     ///
     /// # Errors
     /// A value makes no sense; so for the other tests.
-    pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
-        Ok(Work::Cpu { max_prime: line.at_least(SysbenchOption::CpuMaxPrime, 1, log)? })
+    pub fn cpu(line: &SysbenchCommandLine, log: &Log) -> Result<Self, Refusal> {
+        Ok(WorkTest::Cpu { max_prime: line.at_least(SysbenchOption::CpuMaxPrime, 1, log)? })
     }
 
     /// The options of `threads`.
-    pub fn threads(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
+    pub fn threads(line: &SysbenchCommandLine, log: &Log) -> Result<Self, Refusal> {
         let yields = line.at_least(SysbenchOption::ThreadYields, 0, log)?.into();
-        Ok(Work::Threads { yields, locks: line.at_least(SysbenchOption::ThreadLocks, 1, log)? })
+        Ok(WorkTest::Threads { yields, locks: line.at_least(SysbenchOption::ThreadLocks, 1, log)? })
     }
 
     /// The options of `mutex`.
-    pub fn mutex(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
+    pub fn mutex(line: &SysbenchCommandLine, log: &Log) -> Result<Self, Refusal> {
         let mutexes = line.at_least(SysbenchOption::MutexNum, 1, log)?;
         let locks = line.at_least(SysbenchOption::MutexLocks, 1, log)?.into();
-        Ok(Work::Mutex { mutexes, locks, loops: line.at_least(SysbenchOption::MutexLoops, 0, log)?.into() })
+        Ok(WorkTest::Mutex {
+            mutexes,
+            locks,
+            loops: line.at_least(SysbenchOption::MutexLoops, 0, log)?.into(),
+        })
     }
 
     /// The options of `memory`.
-    pub fn memory(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
+    pub fn memory(line: &SysbenchCommandLine, log: &Log) -> Result<Self, Refusal> {
         let size = SysbenchOption::MemoryBlockSize;
         let block = line.size(size);
         if block < 8 || !block.is_power_of_two() {
@@ -92,7 +96,7 @@ impl Work {
         if total_size == 0 && !total.starts_with('0') {
             return Err(log.refuse(&format!("Invalid value for memory-total-size: {total}")));
         }
-        Ok(Work::Memory(Memory {
+        Ok(WorkTest::Memory(MemoryTest {
             block,
             total_size: Some(total_size).filter(|&size| size > 0),
             is_global: line.word(SysbenchOption::MemoryScope, &[("global", true), ("local", false)], log)?,
@@ -105,11 +109,11 @@ impl Work {
     /// Writes the lines of the header about this test.
     pub fn header(&self, log: &Log) {
         match self {
-            Work::Cpu { max_prime } => {
+            WorkTest::Cpu { max_prime } => {
                 log.text(Level::Info, "Doing CPU performance benchmark\n\n");
                 log.text(Level::Notice, &format!("Prime numbers limit: {max_prime}\n\n"));
             }
-            Work::Threads { yields, locks } => {
+            WorkTest::Threads { yields, locks } => {
                 log.text(
                     Level::Info,
                     &format!(
@@ -117,19 +121,19 @@ impl Work {
                     ),
                 );
             }
-            Work::Mutex { .. } => log.text(Level::Info, "Doing mutex performance test\n"),
-            Work::Memory(memory) => log.text(Level::Notice, &memory.header()),
+            WorkTest::Mutex { .. } => log.text(Level::Info, "Doing mutex performance test\n"),
+            WorkTest::Memory(memory) => log.text(Level::Notice, &memory.header()),
         }
     }
 
     /// The work of an event, in a run with this many threads.
     pub fn event(&self, threads: u32) -> EventWork {
         match *self {
-            Work::Cpu { max_prime } => EventWork::Primes { below: max_prime },
-            Work::Threads { yields, locks } => EventWork::Yields { yields, locks },
-            Work::Mutex { mutexes, locks, loops } => EventWork::Mutexes { mutexes, locks, loops },
-            Work::Memory(ref memory) => {
-                let Memory { block, is_global, operation, is_random, in_huge_pages, .. } = *memory;
+            WorkTest::Cpu { max_prime } => EventWork::Primes { below: max_prime },
+            WorkTest::Threads { yields, locks } => EventWork::Yields { yields, locks },
+            WorkTest::Mutex { mutexes, locks, loops } => EventWork::Mutexes { mutexes, locks, loops },
+            WorkTest::Memory(ref memory) => {
+                let MemoryTest { block, is_global, operation, is_random, in_huge_pages, .. } = *memory;
                 EventWork::Memory {
                     block,
                     is_shared: is_global,
@@ -145,7 +149,7 @@ impl Work {
 
     /// Warns if the threads do not transfer the whole `--memory-total-size`, of which each has the same number of whole blocks.
     pub fn warn_of_rest(&self, threads: u32, log: &Log) {
-        if let Work::Memory(memory) = self
+        if let WorkTest::Memory(memory) = self
             && let Some(warning) = memory.rest_warning(threads)
         {
             log.line(Level::Warning, &warning);
@@ -154,7 +158,7 @@ impl Work {
 
     /// Events to do in all. The test `memory` ends by the bytes it has transferred alone, as in sysbench.
     pub fn events(&self, general: &GeneralOptions, log: &Log) -> Option<u64> {
-        if !matches!(self, Work::Memory(_)) {
+        if !matches!(self, WorkTest::Memory(_)) {
             return general.events;
         }
         if general.events.is_some() {
@@ -165,7 +169,7 @@ impl Work {
     }
 }
 
-impl Memory {
+impl MemoryTest {
     /// Blocks that each of so many threads transfers, if there is a limit.
     fn blocks_of_a_thread(&self, threads: u32) -> Option<u64> {
         self.total_size.map(|size| size / self.block / u64::from(threads))
@@ -206,12 +210,12 @@ mod tests {
     use crate::log::testing;
 
     fn read(
-        read: fn(&CommandLine, &Log) -> Result<Work, Refusal>,
+        read: fn(&SysbenchCommandLine, &Log) -> Result<WorkTest, Refusal>,
         text: &str,
-    ) -> (Option<(Work, Option<u64>)>, String) {
+    ) -> (Option<(WorkTest, Option<u64>)>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, out, _) = testing::log();
-        let line = CommandLine::read(&words, &log).unwrap();
+        let line = SysbenchCommandLine::read(&words, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
         let work = read(&line, &log).ok();
         if let Some(work) = &work {
@@ -222,10 +226,10 @@ mod tests {
 
     #[test]
     fn headers_are_those_of_sysbench() {
-        assert_eq!(read(Work::cpu, "--cpu-max-prime=1000").1, "Prime numbers limit: 1000\n\n");
+        assert_eq!(read(WorkTest::cpu, "--cpu-max-prime=1000").1, "Prime numbers limit: 1000\n\n");
         let doing = "Doing thread subsystem performance test\nThread yields per test: 1000 Locks used: 8\n";
-        assert_eq!(read(Work::threads, "--verbosity=4").1, doing);
-        let (_, header) = read(Work::memory, "--memory-total-size=1G --memory-oper=none");
+        assert_eq!(read(WorkTest::threads, "--verbosity=4").1, doing);
+        let (_, header) = read(WorkTest::memory, "--memory-total-size=1G --memory-oper=none");
         insta::assert_snapshot!(header, @r"
         Running memory speed test with the following options:
           block size: 1KiB
@@ -240,16 +244,16 @@ mod tests {
     fn values_without_sense_are_refused() {
         for (test, option, message) in [
             (
-                Work::cpu as fn(&CommandLine, &Log) -> _,
+                WorkTest::cpu as fn(&SysbenchCommandLine, &Log) -> _,
                 "--cpu-max-prime=0",
                 "Invalid value of cpu-max-prime: 0.",
             ),
-            (Work::threads, "--thread-locks=0", "Invalid value of thread-locks: 0."),
-            (Work::mutex, "--mutex-num=-1", "Invalid value of mutex-num: -1."),
-            (Work::memory, "--memory-block-size=3K", "Invalid value for memory-block-size: 3K"),
-            (Work::memory, "--memory-total-size=x", "Invalid value for memory-total-size: x"),
-            (Work::memory, "--memory-oper=foo", "Invalid value for memory-oper: foo"),
-            (Work::memory, "--memory-scope=", "Invalid value for memory-scope: "),
+            (WorkTest::threads, "--thread-locks=0", "Invalid value of thread-locks: 0."),
+            (WorkTest::mutex, "--mutex-num=-1", "Invalid value of mutex-num: -1."),
+            (WorkTest::memory, "--memory-block-size=3K", "Invalid value for memory-block-size: 3K"),
+            (WorkTest::memory, "--memory-total-size=x", "Invalid value for memory-total-size: x"),
+            (WorkTest::memory, "--memory-oper=foo", "Invalid value for memory-oper: foo"),
+            (WorkTest::memory, "--memory-scope=", "Invalid value for memory-scope: "),
         ] {
             assert_eq!(read(test, option), (None, format!("FATAL: {message}\n")), "{option}");
         }
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn a_total_that_threads_and_blocks_do_not_divide_is_not_transferred_in_silence() {
         let warning = |options: &str, threads| {
-            let (work, _) = read(Work::memory, options).0.unwrap();
+            let (work, _) = read(WorkTest::memory, options).0.unwrap();
             let (log, out, _) = testing::log();
             work.warn_of_rest(threads, &log);
             out.text()
@@ -285,11 +289,11 @@ mod tests {
             let ((work, events), out) = (read(test, text).0.unwrap(), read(test, text).1);
             (events, work.event(3).events_of_a_job(), out.contains("WARNING: --events has no effect"))
         };
-        assert_eq!(events(Work::mutex, ""), (None, Some(1), false));
-        assert_eq!(events(Work::mutex, "--events=2"), (Some(2), Some(1), false));
-        assert_eq!(events(Work::memory, "--memory-total-size=1M"), (None, Some(341), false));
-        assert_eq!(events(Work::memory, "--memory-total-size=1500 --events=7"), (None, Some(0), true));
-        assert_eq!(events(Work::memory, "--memory-total-size=0"), (None, None, false));
-        assert_eq!(events(Work::cpu, "--events=5"), (Some(5), None, false));
+        assert_eq!(events(WorkTest::mutex, ""), (None, Some(1), false));
+        assert_eq!(events(WorkTest::mutex, "--events=2"), (Some(2), Some(1), false));
+        assert_eq!(events(WorkTest::memory, "--memory-total-size=1M"), (None, Some(341), false));
+        assert_eq!(events(WorkTest::memory, "--memory-total-size=1500 --events=7"), (None, Some(0), true));
+        assert_eq!(events(WorkTest::memory, "--memory-total-size=0"), (None, None, false));
+        assert_eq!(events(WorkTest::cpu, "--events=5"), (Some(5), None, false));
     }
 }

@@ -147,7 +147,7 @@ fn few_ios(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observ
     Some(Observation::new(message, advice, &[Opt::NumberIos, Opt::IoSize, Opt::Size]))
 }
 
-/// The same for a database. Background jobs have no transactions.
+/// High percentiles of few transactions are single values. Background jobs have no transactions.
 fn few_transactions(job: &CheckedJob) -> Option<Observation> {
     let volume = job.database.as_ref()?.volume;
     (volume.is_expected && volume.transactions < MIN_MEANINGFUL_IOS).then(|| {

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use super::DedupeOptions;
-use super::read::{AlignedBuffer, BlockSource, BlockSum, DedupeError};
+use super::read::{AlignedBuffer, BlockReader, BlockSum, DedupeError};
 use crate::escaped_stream;
 
 /// Filter bits per block, and their maximum total.
@@ -44,7 +44,7 @@ pub struct ListedBlock {
 ///
 /// # Errors
 /// A block cannot be read.
-pub fn count(source: &BlockSource, request: &DedupeOptions) -> Result<Counts, DedupeError> {
+pub fn count(source: &BlockReader, request: &DedupeOptions) -> Result<Counts, DedupeError> {
     let mut seen = match request.is_exact {
         true => SeenBlocks::Exact {
             blocks: HashMap::new(),
@@ -105,7 +105,7 @@ impl SeenBlocks {
     /// Adds a block; true if it is new.
     fn insert(
         &mut self,
-        source: &BlockSource,
+        source: &BlockReader,
         sum: BlockSum,
         number: u64,
     ) -> Result<(BlockKey, bool), DedupeError> {

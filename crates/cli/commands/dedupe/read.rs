@@ -45,13 +45,13 @@ pub enum DedupeError {
 }
 
 /// The file to read.
-pub struct BlockSource {
+pub struct BlockReader {
     file: File,
     block_bytes: usize,
     blocks: u64,
 }
 
-impl BlockSource {
+impl BlockReader {
     /// Opens the file for reading.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl BlockSource {
             return Err(DedupeError::TooShort(block_bytes));
         }
         let file = open_file(path, OFlag::O_RDONLY | flags, 0)?;
-        Ok(BlockSource { file, block_bytes, blocks })
+        Ok(BlockReader { file, block_bytes, blocks })
     }
 
     /// Number of whole blocks; at least 1.

@@ -27,7 +27,7 @@ macro_rules! presets {
             repetitions: $repetitions,
         }),+];
 
-        /// Their words.
+        /// The names of all presets.
         pub const NAMES: &[&str] = &[$($name),+];
     };
 }

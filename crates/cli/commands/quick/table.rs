@@ -43,7 +43,7 @@ pub fn text(report: &RunReport, heading: &[String]) -> String {
     out
 }
 
-/// The same as Markdown.
+/// The table as Markdown, below the heading lines.
 #[must_use]
 pub fn markdown(report: &RunReport, heading: &[String]) -> String {
     let lines = lines(report);

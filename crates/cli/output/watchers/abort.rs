@@ -10,7 +10,7 @@ use ferrio_report::model::RunReport;
 use ferrio_results::{JobState, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
 
-use super::{Findings, Watcher};
+use super::{Watcher, WatcherFindings};
 use crate::output::Output;
 
 /// How long the jobs of a report entry must have been measured before it is judged. The first I/Os of a job are not like the rest.
@@ -70,7 +70,7 @@ impl Watcher for AbortWatcher {
         }
     }
 
-    fn finish(self: Box<Self>, _: &Plan, _: &RunResult, _: &mut Output, findings: &mut Findings) {
+    fn finish(self: Box<Self>, _: &Plan, _: &RunResult, _: &mut Output, findings: &mut WatcherFindings) {
         findings.aborted = self.exceeded;
     }
 }

@@ -13,7 +13,7 @@ use ferrio_report::IntervalReport;
 use ferrio_results::RunResult;
 use nix::errno::Errno;
 
-use super::{Findings, Watcher};
+use super::{Watcher, WatcherFindings};
 use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
 use crate::option_values::{Intervals, IntervalsTo};
@@ -26,21 +26,21 @@ pub struct IntervalStream {
     /// File name, `standard output` or `standard error`.
     name: String,
     /// `None` once a write has failed, or all is written.
-    stream: Option<Stream>,
+    stream: Option<LineStream>,
 }
 
-enum Stream {
+enum LineStream {
     StandardOutput(EscapedStream<Stdout>),
     StandardError(EscapedStream<Stderr>),
     File(EscapedStream<File>),
 }
 
-impl Stream {
+impl LineStream {
     fn write_all(&mut self, lines: &[u8]) -> io::Result<()> {
         let out: &mut dyn Write = match self {
-            Stream::StandardOutput(out) => out,
-            Stream::StandardError(out) => out,
-            Stream::File(out) => out,
+            LineStream::StandardOutput(out) => out,
+            LineStream::StandardError(out) => out,
+            LineStream::File(out) => out,
         };
         out.write_all(lines).and_then(|()| out.flush())
     }
@@ -73,13 +73,15 @@ impl IntervalStream {
     pub fn open(wanted: &Intervals) -> Result<Self, Error> {
         let (name, stream): (&str, _) = match &wanted.to {
             IntervalsTo::StandardOutput => {
-                ("standard output", Stream::StandardOutput(escaped_stream::stdout()))
+                ("standard output", LineStream::StandardOutput(escaped_stream::stdout()))
             }
-            IntervalsTo::StandardError => ("standard error", Stream::StandardError(escaped_stream::stderr())),
+            IntervalsTo::StandardError => {
+                ("standard error", LineStream::StandardError(escaped_stream::stderr()))
+            }
             IntervalsTo::File(name) => {
                 let file =
                     create_file(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
-                (name, Stream::File(EscapedStream::new(file)))
+                (name, LineStream::File(EscapedStream::new(file)))
             }
         };
         Ok(IntervalStream {
@@ -101,7 +103,7 @@ impl IntervalStream {
 
     /// Closes the file after the last interval: a network file system may tell only then that it has no room. Returns the error.
     fn close(&mut self) -> Option<Diagnostic> {
-        let Stream::File(file) = self.stream.take()? else { return None };
+        let LineStream::File(file) = self.stream.take()? else { return None };
         let error = close_file(file.into_inner()).err()?;
         Some(self.failure(&error, ""))
     }
@@ -130,7 +132,13 @@ impl Watcher for IntervalStream {
         report_loss(self.write(plan, result), output);
     }
 
-    fn finish(mut self: Box<Self>, plan: &Plan, result: &RunResult, output: &mut Output, _: &mut Findings) {
+    fn finish(
+        mut self: Box<Self>,
+        plan: &Plan,
+        result: &RunResult,
+        output: &mut Output,
+        _: &mut WatcherFindings,
+    ) {
         self.observe(plan, result, output);
         report_loss(self.close(), output);
     }

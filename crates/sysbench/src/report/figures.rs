@@ -1,4 +1,4 @@
-//! What was counted in a run of a test of sysbench, or in a part of it.
+//! The counts of a run of a test of sysbench, or of a part of it.
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use ferrio_stats::Latency;
 use super::cells::Cells;
 use super::figures::{SysbenchFigures, ThreadFigures};
 
-/// Which test it was, as far as the report depends on it.
+/// The test, as far as the report depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SysbenchTest {
     /// `fileio`
@@ -25,7 +25,7 @@ pub enum SysbenchTest {
     },
 }
 
-/// What reports show.
+/// The form of the reports of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct SysbenchReport {
     /// The test.
@@ -100,7 +100,7 @@ impl SysbenchReport {
         text
     }
 
-    /// What the test measures.
+    /// The results of the test itself.
     fn results(&self, figures: &SysbenchFigures, events: &Latency) -> String {
         match self.test {
             SysbenchTest::Fileio => format!(
