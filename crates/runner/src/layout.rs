@@ -22,7 +22,7 @@ use crate::failure::Failure;
 
 /// How laying out ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LaidOut {
+pub(crate) enum LayoutEnd {
     /// All files are as the job needs them.
     Complete,
     /// A stop request came first.
@@ -46,7 +46,7 @@ pub(crate) fn lay_out(
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
-) -> Result<LaidOut, Failure> {
+) -> Result<LayoutEnd, Failure> {
     let layout = layout_of(spec);
     lay_out_files(spec, |file| layout.applies_to(file), content, stop, note)
 }
@@ -69,7 +69,7 @@ pub(crate) fn lay_out_again(
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
-) -> Result<LaidOut, Failure> {
+) -> Result<LayoutEnd, Failure> {
     lay_out_files(spec, |file| file.kind == FileKind::Regular, content, stop, note)
 }
 
@@ -79,7 +79,7 @@ fn lay_out_files(
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
-) -> Result<LaidOut, Failure> {
+) -> Result<LayoutEnd, Failure> {
     if !spec.engine.is_diskless() && !spec.opening.readonly {
         let mut last = None;
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
@@ -111,18 +111,18 @@ fn lay_out_files(
             );
             note(Diagnostic::note(message).code("verified-file-too-short").job(&spec.name));
         }
-        if stop() || extend(spec, file, &old, content, stop, note)? == LaidOut::Stopped {
-            return Ok(LaidOut::Stopped);
+        if stop() || extend(spec, file, &old, content, stop, note)? == LayoutEnd::Stopped {
+            return Ok(LayoutEnd::Stopped);
         }
     }
-    Ok(LaidOut::Complete)
+    Ok(LayoutEnd::Complete)
 }
 
 /// Makes the directories that a job works on, unless they are there.
-fn make_directories(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<LaidOut, Failure> {
+fn make_directories(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<LayoutEnd, Failure> {
     for file in &spec.files {
         if stop() {
-            return Ok(LaidOut::Stopped);
+            return Ok(LayoutEnd::Stopped);
         }
         match fs::DirBuilder::new().mode(0o700).create(&file.path) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
@@ -131,7 +131,7 @@ fn make_directories(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<LaidOut, 
             _ => {}
         }
     }
-    Ok(LaidOut::Complete)
+    Ok(LayoutEnd::Complete)
 }
 
 fn directory_failure(e: &io::Error, directory: &Path) -> Failure {
@@ -159,15 +159,15 @@ fn extend(
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
-) -> Result<LaidOut, Failure> {
+) -> Result<LayoutEnd, Failure> {
     let wanted = file.end();
     debug!(target: debug_class::FILE, job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
     let target = Target::open(spec, file, old)?;
     if !spec.fill_device {
         reserve(spec, &target.out, wanted, note)?;
     }
-    if layout_of(spec).fills && target.fill(spec, file, content, stop)? == LaidOut::Stopped {
-        return Ok(LaidOut::Stopped);
+    if layout_of(spec).fills && target.fill(spec, file, content, stop)? == LayoutEnd::Stopped {
+        return Ok(LayoutEnd::Stopped);
     }
     target.mark();
     // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
@@ -176,7 +176,7 @@ fn extend(
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
     close(spec, target.out, &file.path)?;
-    Ok(LaidOut::Complete)
+    Ok(LayoutEnd::Complete)
 }
 
 /// `fallocate=`.

@@ -54,8 +54,8 @@ impl JobFiles {
         }
     }
 
-    /// Looks how a file was opened.
-    pub(crate) fn look_at(&mut self, spec: &JobSpec, index: usize) {
+    /// Notes whether a file was opened in a way of `tuning=lean`.
+    pub(crate) fn note_tuning(&mut self, spec: &JobSpec, index: usize) {
         let is_lean = spec.tuning == Tuning::Lean && spec.files[index].kind == FileKind::Regular;
         if !is_lean || self.optimisations.has(Optimisations::NOATIME) {
             return;

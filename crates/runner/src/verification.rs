@@ -26,7 +26,7 @@ use crate::checkers::Checkers;
 use crate::failure::Failure;
 use crate::write_progress::{WriteProgress, saves_at_syncs};
 use backlog::BacklogState;
-pub(crate) use backlog::Due;
+pub(crate) use backlog::DueBlock;
 use last_writes::LastWrites;
 use progress::SyncedCount;
 use regenerated::Regenerated;

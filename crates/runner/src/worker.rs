@@ -19,7 +19,7 @@ use crate::context::{Context, Message, Snapshot};
 use crate::failure::Failure;
 use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
-use crate::layout::LaidOut;
+use crate::layout::LayoutEnd;
 use crate::log_reader::LogReader;
 use crate::memory_limit::{buffer_bytes, buffer_of};
 use crate::timing::clock_ms;
@@ -29,7 +29,7 @@ use crate::{close, commands, layout, open, placement, pre_read, verify_state};
 
 /// The progress of a worker.
 #[derive(Debug, Default)]
-struct Reached {
+struct SetUpProgress {
     /// True once main knows that the job is ready.
     announced: bool,
     /// Everything is there but the open files.
@@ -46,16 +46,16 @@ pub(crate) fn run<E: Engine>(
     let mut result = Box::<JobResult>::default();
     result.pid = thread_id();
     context.control.pid.store(result.pid, Relaxed);
-    let mut reached = Reached::default();
+    let mut progress = SetUpProgress::default();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        work(&context, open_engine, layout, zones, &mut result, &mut reached)
+        work(&context, open_engine, layout, zones, &mut result, &mut progress)
     }));
     let failure = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure),
         Err(panic) => Some(Failure::new(libc::EFAULT, format!("panic: {}", panic_text(&*panic)))),
     };
-    if !reached.announced {
+    if !progress.announced {
         context.arrive(false);
     }
     if let Some(failure) = failure {
@@ -65,7 +65,7 @@ pub(crate) fn run<E: Engine>(
     }
     debug!(target: debug_class::PROCESS, job = context.spec.number; "job {}: thread ends", context.spec.number);
     context.control.open_files.store(0, Relaxed);
-    let (index, set_up) = (context.index, reached.set_up);
+    let (index, set_up) = (context.index, progress.set_up);
     let _ = context.messages.send(Message::Ended { index, result, set_up });
 }
 
@@ -80,7 +80,7 @@ fn work<E: Engine>(
     laid_out: Option<LayoutContent>,
     zones: Option<Box<JobZones>>,
     result: &mut JobResult,
-    reached: &mut Reached,
+    progress: &mut SetUpProgress,
 ) -> Result<(), Failure> {
     let Context { spec, control, .. } = *context;
     let mut note = |diagnostic| context.note(diagnostic);
@@ -88,7 +88,7 @@ fn work<E: Engine>(
     let reader = LogReader::start(spec)?;
     let _placement = placement::apply(context)?;
     let _share = context.memory_limit.share(spec, buffer_bytes(spec))?;
-    let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reader, reached)? else {
+    let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reader, progress)? else {
         return Ok(());
     };
     // What a command does to the files must be seen by the opens.
@@ -101,7 +101,7 @@ fn work<E: Engine>(
     context.note_all(io_loop.engine.notes());
 
     control.set_state(JobState::Initialized);
-    reached.announced = true;
+    progress.announced = true;
     context.arrive(true);
     context.gate.wait_for_start();
 
@@ -134,7 +134,7 @@ fn set_up<'a, E: Engine>(
     mut laid_out: Option<LayoutContent>,
     zones: Option<Box<JobZones>>,
     mut reader: Option<LogReader>,
-    reached: &mut Reached,
+    progress: &mut SetUpProgress,
 ) -> Result<Option<Box<IoLoop<'a, E>>>, Failure> {
     let spec = context.spec;
     if !spec.layout.create_serialize {
@@ -144,7 +144,7 @@ fn set_up<'a, E: Engine>(
         }
     }
     if spec.layout.create_only {
-        reached.set_up = true;
+        progress.set_up = true;
         only_create(context)?;
         return Ok(None);
     }
@@ -172,7 +172,7 @@ fn set_up<'a, E: Engine>(
     let verification = verification(context, &workload)?;
     let hooks = Hooks::new(context, verification, BlockStates::of(spec)?, iolog, zones, reader);
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
-    reached.set_up = true;
+    progress.set_up = true;
     Ok(Some(io_loop))
 }
 
@@ -191,7 +191,7 @@ fn lay_out(context: &Context<'_>) -> Result<Option<LayoutContent>, Failure> {
     let mut content = LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     let stopped = || control.stop_requested();
     let done = layout::lay_out(spec, &mut content, &stopped, &mut |diagnostic| context.note(diagnostic))?;
-    Ok((done != LaidOut::Stopped).then_some(content))
+    Ok((done != LayoutEnd::Stopped).then_some(content))
 }
 
 /// `create_only`: what there is to do beside the layout.

@@ -68,9 +68,9 @@ impl Sg {
             match self.commands.command(request.op, request.offset, request.len, device.block, device.stream)
             {
                 Ok(command) => command,
-                Err(UnsupportedIo { errno, why }) => {
+                Err(UnsupportedIo(why)) => {
                     self.details = Some(why);
-                    return -i64::from(errno);
+                    return -i64::from(libc::EINVAL);
                 }
             };
         let moved = request.len.cast_signed();

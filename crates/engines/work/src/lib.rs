@@ -65,7 +65,7 @@ pub struct Work<'a> {
 }
 
 enum WorkKind {
-    CpuLoadGenerator(CpuLoadGenerator),
+    CpuLoad(CpuLoadGenerator),
     Program(Box<RunningProgram>),
     LoadEvent(Box<LoadEvent>),
 }
@@ -84,10 +84,7 @@ impl<'a> Work<'a> {
                 let notes = program.notes();
                 (WorkKind::Program(Box::new(program)), notes)
             }
-            _ => (
-                WorkKind::CpuLoadGenerator(CpuLoadGenerator::new(spec.engine_options.cpu)),
-                vec![cpu::note(spec)],
-            ),
+            _ => (WorkKind::CpuLoad(CpuLoadGenerator::new(spec.engine_options.cpu)), vec![cpu::note(spec)]),
         };
         Work { job, kind, notes }
     }
@@ -101,7 +98,7 @@ impl Engine for Work<'_> {
 
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
         match &mut self.kind {
-            WorkKind::CpuLoadGenerator(_) => Ok(()),
+            WorkKind::CpuLoad(_) => Ok(()),
             WorkKind::LoadEvent(event) => event.prepare(),
             WorkKind::Program(program) => program.start(self.job.program_group()),
         }
@@ -113,8 +110,8 @@ impl Engine for Work<'_> {
 
     fn submit(&mut self, request: &Request) -> Submit {
         match &mut self.kind {
-            WorkKind::CpuLoadGenerator(cpu) => cpu.burn(&*self.job),
-            WorkKind::Program(program) => program.look(&*self.job),
+            WorkKind::CpuLoad(cpu) => cpu.burn(&*self.job),
+            WorkKind::Program(program) => program.watch(&*self.job),
             WorkKind::LoadEvent(event) => event.perform(&*self.job),
         }
         Submit::Done(request.len.cast_signed())
@@ -122,7 +119,7 @@ impl Engine for Work<'_> {
 
     fn think_time(&self) -> Option<Duration> {
         match &self.kind {
-            WorkKind::CpuLoadGenerator(cpu) => Some(cpu.think_time()),
+            WorkKind::CpuLoad(cpu) => Some(cpu.think_time()),
             WorkKind::Program(_) | WorkKind::LoadEvent(_) => None,
         }
     }

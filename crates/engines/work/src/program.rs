@@ -90,7 +90,7 @@ impl RunningProgram {
     }
 
     /// Waits briefly for the program, and ends the job when the program has ended.
-    pub(crate) fn look(&mut self, job: &dyn JobHandle) {
+    pub(crate) fn watch(&mut self, job: &dyn JobHandle) {
         let began = Instant::now();
         while began.elapsed() < PIECE_DURATION && !job.is_over() {
             let Some(started) = &mut self.started else { return };

@@ -6,7 +6,7 @@ use ferrio_engine::Engine;
 use ferrio_job::Diagnostic;
 
 use super::IoLoop;
-use crate::verification::Due;
+use crate::verification::DueBlock;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Checks or trims a written block, if that comes before the next I/O of the workload. There is a free slot.
@@ -14,9 +14,9 @@ impl<E: Engine> IoLoop<'_, E> {
         let Some(verification) = &mut self.hooks.verification else { return false };
         let Some(due) = verification.next_due() else { return false };
         let unit = self.slots.next_unit();
-        let (Due::Check(block) | Due::Trim(block)) = due;
+        let (DueBlock::Check(block) | DueBlock::Trim(block)) = due;
         let range = block.offset..block.offset + block.len;
-        self.wait_for_overlaps(unit, block.file, range, matches!(due, Due::Trim(_)));
+        self.wait_for_overlaps(unit, block.file, range, matches!(due, DueBlock::Trim(_)));
         if self.failure.is_none() {
             self.issue_due(due);
         }

@@ -12,7 +12,7 @@ use log::debug;
 use super::IoLoop;
 use super::slots::InFlightIo;
 use crate::failure::Failure;
-use crate::layout::LaidOut;
+use crate::layout::LayoutEnd;
 use crate::{close, layout, open, pre_read};
 
 /// Held while a job removes its files, lays them out again and opens them.
@@ -30,7 +30,7 @@ impl<E: Engine> IoLoop<'_, E> {
         files.open = files.set.files.iter().filter(|file| file.fd.is_some()).count() as u32;
         files.synced.fill(false);
         files.read_back.clear();
-        (0..files.set.files.len()).for_each(|index| files.look_at(self.spec, index));
+        (0..files.set.files.len()).for_each(|index| files.note_tuning(self.spec, index));
         self.engine.attach(&files.set).map_err(|e| Failure::from_engine(&e))?;
         self.publish_open_files();
         Ok(())
@@ -76,7 +76,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let stop = || self.context.control.stop_requested() || meter.timing.is_over(meter.clock.now());
         let mut content =
             LayoutContent::new(spec, self.context.entropy).map_err(|e| Failure::from_workload(&e))?;
-        if layout::lay_out_again(spec, &mut content, &stop, note)? == LaidOut::Stopped {
+        if layout::lay_out_again(spec, &mut content, &stop, note)? == LayoutEnd::Stopped {
             return Ok(false);
         }
         if pre_read::is_wanted(spec) {
@@ -127,7 +127,7 @@ impl<E: Engine> IoLoop<'_, E> {
         };
         let opened = opened.and_then(|fd| {
             self.files.set.files[index].fd = fd.map(Arc::new);
-            self.files.look_at(self.spec, index);
+            self.files.note_tuning(self.spec, index);
             self.attach_one(index)
         });
         match opened {

@@ -12,7 +12,7 @@ use super::slots::Slots;
 use super::{IoLoop, NextAction};
 use crate::checkers::{CheckOutcome, CheckedBlock, LostBlocks};
 use crate::failure::Failure;
-use crate::verification::Due;
+use crate::verification::DueBlock;
 use crate::{verify_dump, verify_state};
 
 /// Steps of a pass without I/O between two readings of the clock.
@@ -88,21 +88,9 @@ impl<E: Engine> IoLoop<'_, E> {
                     self.files_finished = true;
                     return;
                 }
-                Step::AwaitLog => {
-                    if !self.await_log() {
-                        return;
-                    }
-                }
-                Step::Sync { .. }
-                | Step::Open { .. }
-                | Step::Close { .. }
-                | Step::AwaitReplayTime { .. }
-                | Step::AwaitProgramTime { .. }
-                | Step::EventEnd
-                | Step::Commit
-                | Step::AwaitWriteBack
-                | Step::AwaitWork
-                | Step::WrittenBack { .. } => {}
+                Step::AwaitLog if !self.await_log() => return,
+                // All else is about I/Os that are left out.
+                _ => {}
             }
         }
     }
@@ -144,16 +132,16 @@ impl<E: Engine> IoLoop<'_, E> {
             }
             let next = self.hooks.verification.as_mut().and_then(|verification| verification.next_written());
             let Some(block) = next else { return };
-            self.issue_due(Due::Check(block));
+            self.issue_due(DueBlock::Check(block));
         }
     }
 
     /// Reads a written block back, which is checked when all of it is there, or trims it. No rate applies to it, because the workload has
     /// not chosen it.
-    pub(super) fn issue_due(&mut self, due: Due) {
+    pub(super) fn issue_due(&mut self, due: DueBlock) {
         let (op, direction, block) = match due {
-            Due::Check(block) => (Op::Read, Direction::Read, block),
-            Due::Trim(block) => (Op::Trim, Direction::Trim, block),
+            DueBlock::Check(block) => (Op::Read, Direction::Read, block),
+            DueBlock::Trim(block) => (Op::Trim, Direction::Trim, block),
         };
         let WrittenBlock { file, len, offset, .. } = block;
         let unit = self.slots.next_unit();

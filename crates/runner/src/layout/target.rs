@@ -12,7 +12,7 @@ use log::debug;
 use nix::fcntl::OFlag;
 use nix::unistd::fsync;
 
-use super::LaidOut;
+use super::LayoutEnd;
 use crate::failure::Failure;
 
 /// A file that is being laid out.
@@ -54,13 +54,13 @@ impl Target {
         file: &FileSpec,
         content: &mut LayoutContent,
         stop: &dyn Fn() -> bool,
-    ) -> Result<LaidOut, Failure> {
+    ) -> Result<LayoutEnd, Failure> {
         set_length(&self.out, file.end()).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
         match fill(spec, content, &self.out, self.kept..file.end(), stop) {
-            Ok(LaidOut::Complete) => {}
-            Ok(LaidOut::Stopped) => {
+            Ok(LayoutEnd::Complete) => {}
+            Ok(LayoutEnd::Stopped) => {
                 self.take_back(&file.path)?;
-                return Ok(LaidOut::Stopped);
+                return Ok(LayoutEnd::Stopped);
             }
             Err(error) => {
                 // The file has its full size already: without this, the next run would take it for laid out.
@@ -78,7 +78,7 @@ impl Target {
                 if is_cut { failure } else { left_whole(failure, &file.path) }
             })?;
         }
-        Ok(LaidOut::Complete)
+        Ok(LayoutEnd::Complete)
     }
 
     pub(super) fn mark(&self) {
@@ -178,7 +178,7 @@ fn fill(
     mut out: &File,
     range: Range<u64>,
     stop: &dyn Fn() -> bool,
-) -> io::Result<LaidOut> {
+) -> io::Result<LayoutEnd> {
     let wanted = range.end - range.start;
     out.seek(SeekFrom::Start(range.start))?;
     let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
@@ -190,14 +190,14 @@ fn fill(
     let mut left = wanted;
     while left > 0 {
         if stop() {
-            return Ok(LaidOut::Stopped);
+            return Ok(LayoutEnd::Stopped);
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));
         content.layout_fill(&mut buffer[..now]);
         write_whole(&mut out, &buffer[..now])?;
         left -= now as u64;
     }
-    Ok(LaidOut::Complete)
+    Ok(LayoutEnd::Complete)
 }
 
 fn write_failure(e: &io::Error) -> Failure {

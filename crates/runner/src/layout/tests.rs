@@ -37,13 +37,13 @@ impl Case {
         fs::read(self.path()).unwrap()
     }
 
-    fn lay_out(&mut self) -> Result<LaidOut, Failure> {
+    fn lay_out(&mut self) -> Result<LayoutEnd, Failure> {
         let mut content = LayoutContent::new(&self.spec, [0; SEEDS]).unwrap();
         lay_out(&self.spec, &mut content, &|| self.stop.load(Relaxed), &mut |line| self.notes.push(line))
     }
 
     fn complete(&mut self) {
-        assert_eq!(self.lay_out().unwrap(), LaidOut::Complete);
+        assert_eq!(self.lay_out().unwrap(), LayoutEnd::Complete);
     }
 
     fn errno(&mut self) -> i32 {
@@ -176,13 +176,13 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
             &mut |_| {},
         )
         .unwrap();
-        assert_eq!(stopped, LaidOut::Stopped);
+        assert_eq!(stopped, LayoutEnd::Stopped);
         assert!(!target.exists() && !case.path().exists());
     }
 }
 
 /// Lays out one file and stops after that many blocks of 4 KiB.
-fn stopped_after(case: &Case, blocks: u32) -> LaidOut {
+fn stopped_after(case: &Case, blocks: u32) -> LayoutEnd {
     let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
     let asked = std::cell::Cell::new(0);
     let stop = || asked.replace(asked.get() + 1) >= blocks;
@@ -202,7 +202,7 @@ fn a_stop_leaves_a_file_that_was_not_created_and_cuts_it_to_what_is_written() {
         }
         let link = case.directory.path().join("hard link");
         fs::hard_link(if linked { target } else { case.path() }, &link).unwrap();
-        assert_eq!(stopped_after(&case, 2), LaidOut::Stopped);
+        assert_eq!(stopped_after(&case, 2), LayoutEnd::Stopped);
         assert_eq!(case.read().len(), 8192, "linked: {linked}");
         assert!(is_data(&case.read()));
         assert_eq!(fs::metadata(link).unwrap().ino(), fs::metadata(case.path()).unwrap().ino());
@@ -213,7 +213,7 @@ fn a_stop_leaves_a_file_that_was_not_created_and_cuts_it_to_what_is_written() {
 fn a_stop_removes_the_file_that_took_the_place_of_a_shorter_one() {
     let case = Case::new(ReadWrite::Read);
     fs::write(case.path(), "old").unwrap();
-    assert_eq!(stopped_after(&case, 2), LaidOut::Stopped);
+    assert_eq!(stopped_after(&case, 2), LayoutEnd::Stopped);
     assert!(!case.path().exists());
 }
 
@@ -221,7 +221,7 @@ fn a_stop_removes_the_file_that_took_the_place_of_a_shorter_one() {
 fn a_stop_also_ends_a_layout_without_data() {
     let mut case = Case::new(ReadWrite::Write);
     case.stop.store(true, Relaxed);
-    assert_eq!(case.lay_out().unwrap(), LaidOut::Stopped);
+    assert_eq!(case.lay_out().unwrap(), LayoutEnd::Stopped);
     assert!(!case.path().exists());
 }
 
@@ -288,7 +288,7 @@ fn a_file_that_is_appended_to_keeps_what_it_has() {
         case.stop.store(true, Relaxed);
         case.spec.files[0].size += 5;
         case.spec.files[0].real_size += 5;
-        assert_eq!(case.lay_out().unwrap(), LaidOut::Stopped);
+        assert_eq!(case.lay_out().unwrap(), LayoutEnd::Stopped);
         assert_eq!(&case.read()[..14], b"keep this text");
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct BacklogState {
 
 /// Work on a written block that comes before the next I/O of the pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum DueBlock {
     /// A block is read back.
     Check(WrittenBlock),
     /// A block is trimmed.
@@ -99,12 +99,12 @@ impl Verification {
     }
 
     /// The block that is due before the next I/O of the pass, if any.
-    pub(crate) fn next_due(&mut self) -> Option<Due> {
+    pub(crate) fn next_due(&mut self) -> Option<DueBlock> {
         let blocks = self.written.as_ref()?.len() as u64;
         if self.backlog.checks_now(blocks)
             && let Some(block) = self.next_in_batch()
         {
-            return Some(Due::Check(block));
+            return Some(DueBlock::Check(block));
         }
         let written = self.written.as_mut()?;
         if written.marked() == 0 || !self.backlog.trims_now(written.len() as u64) {
@@ -114,7 +114,7 @@ impl Verification {
         let stays = self.backlog.trims.must_be_zero;
         let block = written.take_marked(stays, |number| units.are_busy_with(number))?;
         self.backlog.trims_left -= 1;
-        Some(Due::Trim(block))
+        Some(DueBlock::Trim(block))
     }
 
     /// The block that a batch of checks takes now.
@@ -141,10 +141,10 @@ impl Verification {
     }
 
     /// Unit `unit` is about to read a written block back, or to trim it.
-    pub(crate) fn before_due(&mut self, unit: u32, due: Due) {
+    pub(crate) fn before_due(&mut self, unit: u32, due: DueBlock) {
         match due {
-            Due::Check(block) => self.before_check(unit, block),
-            Due::Trim(block) => self.units.issue(unit, Purpose::TrimBlock, block, None),
+            DueBlock::Check(block) => self.before_check(unit, block),
+            DueBlock::Trim(block) => self.units.issue(unit, Purpose::TrimBlock, block, None),
         }
     }
 

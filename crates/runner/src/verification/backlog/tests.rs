@@ -25,10 +25,10 @@ fn write(verification: &mut Verification, unit: u32, offset: u64, len: u64) {
 }
 
 /// Does what is due, with a queue of one.
-fn do_due(verification: &mut Verification, due: Due) -> WrittenBlock {
+fn do_due(verification: &mut Verification, due: DueBlock) -> WrittenBlock {
     verification.before_due(0, due);
     verification.ended(0);
-    let (Due::Check(block) | Due::Trim(block)) = due;
+    let (DueBlock::Check(block) | DueBlock::Trim(block)) = due;
     block
 }
 
@@ -38,7 +38,7 @@ fn order(options: &str, blocks: &[u64]) -> String {
     let mut order = Vec::new();
     for &at in blocks {
         while let Some(due) = verification.next_due() {
-            let kind = if matches!(due, Due::Check(_)) { 'r' } else { 't' };
+            let kind = if matches!(due, DueBlock::Check(_)) { 'r' } else { 't' };
             let block = do_due(&mut verification, due);
             order.push(format!("{kind}{}", block.offset / 1024));
         }
@@ -121,7 +121,7 @@ fn only_what_was_synced_is_checked_while_the_job_writes() {
     verification.before_sync(0, 0);
     write(&mut verification, 1, 8192, BLOCK);
     verification.synced(0, true);
-    let due: Vec<Due> = std::iter::from_fn(|| {
+    let due: Vec<DueBlock> = std::iter::from_fn(|| {
         let due = verification.next_due()?;
         do_due(&mut verification, due);
         Some(due)
@@ -138,7 +138,7 @@ fn a_block_that_is_with_a_thread_is_not_written_again_before_its_result_is_known
         let mut verification = verification(&options);
         write(&mut verification, 0, 0, BLOCK);
         verification.ended(0);
-        let Some(Due::Check(block)) = verification.next_due() else { panic!("a block is read back") };
+        let Some(DueBlock::Check(block)) = verification.next_due() else { panic!("a block is read back") };
         verification.before_check(0, block);
         verification.ended(0);
         let mut buffers = Buffers::new(8, 4096, true).unwrap();
@@ -209,13 +209,13 @@ proptest! {
              trim_backlog_batch={trim_batch}\ntrim_verify_zero={}\n{}",
             u8::from(zero), if overwrites { "norandommap\n" } else { "" },
         ));
-        let mut units: [Option<Due>; 8] = [None; 8];
+        let mut units: [Option<DueBlock>; 8] = [None; 8];
         let mut writing: [Option<u64>; 8] = [None; 8];
         // Number of the write, whether it was trimmed, and whether that is still to be checked.
         let mut blocks: BTreeMap<u64, (u64, bool, bool)> = BTreeMap::new();
         let mut next = 0;
         let mut used = BTreeSet::new();
-        let settle = |verification: &mut Verification, units: &mut [Option<Due>; 8], writing: &mut [Option<u64>; 8]| {
+        let settle = |verification: &mut Verification, units: &mut [Option<DueBlock>; 8], writing: &mut [Option<u64>; 8]| {
             for unit in 0..8 {
                 if units[unit].take().is_some() || writing[unit].take().is_some() {
                     verification.ended(unit as u32);
@@ -239,20 +239,20 @@ proptest! {
                     let Some(unit) = (0..8).find(|&unit| units[unit].is_none() && writing[unit].is_none()) else { continue };
                     let offset = at * 4096;
                     if let Some(due) = verification.next_due() {
-                        let (Due::Check(block) | Due::Trim(block)) = due;
+                        let (DueBlock::Check(block) | DueBlock::Trim(block)) = due;
                         let range = block.offset..block.offset + 4096;
-                        if verification.must_wait(0, &range, matches!(due, Due::Trim(_))) {
+                        if verification.must_wait(0, &range, matches!(due, DueBlock::Trim(_))) {
                             settle(&mut verification, &mut units, &mut writing);
                         }
-                        let busy = |other: &Option<Due>| matches!(other, Some(Due::Trim(other)) if other.offset == block.offset);
+                        let busy = |other: &Option<DueBlock>| matches!(other, Some(DueBlock::Trim(other)) if other.offset == block.offset);
                         assert!(!units.iter().any(busy) && !writing.contains(&Some(block.offset)));
                         units[unit] = Some(due);
                         match due {
-                            Due::Check(block) => {
+                            DueBlock::Check(block) => {
                                 verification.before_due(unit as u32, due);
                                 check(&block, &mut blocks);
                             }
-                            Due::Trim(block) => {
+                            DueBlock::Trim(block) => {
                                 verification.before_due(unit as u32, due);
                                 let entry = blocks.get_mut(&block.offset).unwrap();
                                 assert_eq!(*entry, (block.number, false, true));
