@@ -36,21 +36,6 @@ pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
     (files().count(), files().map(FileSpec::end).fold(0, u64::saturating_add))
 }
 
-/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed, or cut
-/// short if it was there before.
-///
-/// # Errors
-/// The first call that failed. What was written so far stays, as fio leaves it.
-pub(crate) fn lay_out(
-    spec: &JobSpec,
-    content: &mut LayoutContent,
-    stop: &dyn Fn() -> bool,
-    note: &mut dyn FnMut(Diagnostic),
-) -> Result<LayoutEnd, Failure> {
-    let layout = layout_of(spec);
-    lay_out_files(spec, |file| layout.applies_to(file), content, stop, note)
-}
-
 /// True if a job needs its files laid out again after they were removed between two passes. Called `fio`, such a job fails, as with fio.
 pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
     let layout = layout_of(spec);
@@ -60,78 +45,133 @@ pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
         && (needs_data || spec.engine.needs_directories())
 }
 
-/// Lays out all files of a job, whether or not they were there when it began.
-///
-/// # Errors
-/// See [`lay_out`].
-pub(crate) fn lay_out_again(
-    spec: &JobSpec,
-    content: &mut LayoutContent,
-    stop: &dyn Fn() -> bool,
-    note: &mut dyn FnMut(Diagnostic),
-) -> Result<LayoutEnd, Failure> {
-    lay_out_files(spec, |file| file.kind == FileKind::Regular, content, stop, note)
+/// The layout of the files of a job.
+pub(crate) struct FileLayout<'a> {
+    pub(crate) spec: &'a JobSpec,
+    pub(crate) content: &'a mut LayoutContent,
+    /// True once the layout is to end early: the file being written is removed, or cut short if it was there before.
+    pub(crate) stop: &'a dyn Fn() -> bool,
+    pub(crate) note: &'a mut dyn FnMut(Diagnostic),
 }
 
-fn lay_out_files(
-    spec: &JobSpec,
-    concerns: impl Fn(&FileSpec) -> bool,
-    content: &mut LayoutContent,
-    stop: &dyn Fn() -> bool,
-    note: &mut dyn FnMut(Diagnostic),
-) -> Result<LayoutEnd, Failure> {
-    if !spec.engine.is_diskless() && !spec.opening.readonly {
-        let mut last = None;
-        for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
-            let directory = file.directory();
-            if last.replace(directory) != Some(directory) {
-                create_missing(directory)?;
-            }
-        }
+impl FileLayout<'_> {
+    /// Lays out the files that are missing or too short.
+    ///
+    /// # Errors
+    /// The first call that failed. What was written so far stays, as fio leaves it.
+    pub(crate) fn lay_out(&mut self) -> Result<LayoutEnd, Failure> {
+        let layout = layout_of(self.spec);
+        self.lay_out_files(|file| layout.applies_to(file))
     }
-    if spec.engine.needs_directories() && !spec.opening.readonly {
-        return make_directories(spec, stop);
-    }
-    for file in spec.files.iter().filter(|file| concerns(file)) {
-        if spec.opening.readonly {
-            let message = format!("refusing extend of file {} due to read-only", file.path.display());
-            note(Diagnostic::note(message).code("file-not-extended"));
-            continue;
-        }
-        let old = Existing::at(&file.path)?;
-        // Another job of the run may have made the file long enough meanwhile.
-        if old.size.is_some_and(|size| size >= file.end()) {
-            continue;
-        }
-        if let Some(size) = old.size.filter(|&size| size > 0 && spec.only_checks()) {
-            let message = format!(
-                "{} has {size} of the {} bytes that are checked: the file is extended with zeros",
-                file.path.display(),
-                file.end()
-            );
-            note(Diagnostic::note(message).code("verified-file-too-short").job(&spec.name));
-        }
-        if stop() || extend(spec, file, &old, content, stop, note)? == LayoutEnd::Stopped {
-            return Ok(LayoutEnd::Stopped);
-        }
-    }
-    Ok(LayoutEnd::Complete)
-}
 
-/// Makes the directories that a job works on, unless they are there.
-fn make_directories(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<LayoutEnd, Failure> {
-    for file in &spec.files {
-        if stop() {
+    /// Lays out all files, whether or not they were there when the job began.
+    ///
+    /// # Errors
+    /// See [`FileLayout::lay_out`].
+    pub(crate) fn lay_out_again(&mut self) -> Result<LayoutEnd, Failure> {
+        self.lay_out_files(|file| file.kind == FileKind::Regular)
+    }
+
+    fn lay_out_files(&mut self, concerns: impl Fn(&FileSpec) -> bool) -> Result<LayoutEnd, Failure> {
+        let spec = self.spec;
+        if !spec.engine.is_diskless() && !spec.opening.readonly {
+            let mut last = None;
+            for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
+                let directory = file.directory();
+                if last.replace(directory) != Some(directory) {
+                    create_missing(directory)?;
+                }
+            }
+        }
+        if spec.engine.needs_directories() && !spec.opening.readonly {
+            return self.make_directories();
+        }
+        for file in spec.files.iter().filter(|file| concerns(file)) {
+            if spec.opening.readonly {
+                let message = format!("refusing extend of file {} due to read-only", file.path.display());
+                (self.note)(Diagnostic::note(message).code("file-not-extended"));
+                continue;
+            }
+            let old = Existing::at(&file.path)?;
+            // Another job of the run may have made the file long enough meanwhile.
+            if old.size.is_some_and(|size| size >= file.end()) {
+                continue;
+            }
+            if let Some(size) = old.size.filter(|&size| size > 0 && spec.only_checks()) {
+                let message = format!(
+                    "{} has {size} of the {} bytes that are checked: the file is extended with zeros",
+                    file.path.display(),
+                    file.end()
+                );
+                (self.note)(Diagnostic::note(message).code("verified-file-too-short").job(&spec.name));
+            }
+            if (self.stop)() || self.extend(file, &old)? == LayoutEnd::Stopped {
+                return Ok(LayoutEnd::Stopped);
+            }
+        }
+        Ok(LayoutEnd::Complete)
+    }
+
+    /// Makes the directories that a job works on, unless they are there.
+    fn make_directories(&self) -> Result<LayoutEnd, Failure> {
+        for file in &self.spec.files {
+            if (self.stop)() {
+                return Ok(LayoutEnd::Stopped);
+            }
+            match fs::DirBuilder::new().mode(0o700).create(&file.path) {
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(directory_failure(&e, &file.path));
+                }
+                _ => {}
+            }
+        }
+        Ok(LayoutEnd::Complete)
+    }
+
+    /// Makes one file as long as its region needs.
+    fn extend(&mut self, file: &FileSpec, old: &Existing) -> Result<LayoutEnd, Failure> {
+        let spec = self.spec;
+        let wanted = file.end();
+        debug!(target: debug_class::FILE, job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
+        let target = Target::open(spec, file, old)?;
+        if !spec.fill_device {
+            self.reserve(&target.out, wanted)?;
+        }
+        if layout_of(spec).fills && target.fill(self, file)? == LayoutEnd::Stopped {
             return Ok(LayoutEnd::Stopped);
         }
-        match fs::DirBuilder::new().mode(0o700).create(&file.path) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(directory_failure(&e, &file.path));
-            }
-            _ => {}
+        target.mark();
+        // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
+        if let Err(e) = posix_fadvise(&target.out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
+            let message =
+                format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
+            (self.note)(Diagnostic::note(message).code("cache-not-dropped"));
         }
+        close(spec, target.out, &file.path)?;
+        Ok(LayoutEnd::Complete)
     }
-    Ok(LayoutEnd::Complete)
+
+    /// `fallocate=`.
+    fn reserve(&mut self, out: &File, wanted: u64) -> Result<(), Failure> {
+        let length = i64::try_from(wanted).map_err(|_| Failure::new(libc::EFBIG, "fallocate"))?;
+        match self.spec.layout.fallocate {
+            Fallocate::None => {}
+            Fallocate::Native => {
+                // Best effort: many file systems cannot reserve.
+                let _ = fallocate(out, FallocateFlags::empty(), 0, length);
+            }
+            Fallocate::Posix => {
+                if let Err(e) = posix_fallocate(out, 0, length) {
+                    let message = format!("posix_fallocate fails: {}", reason(&e.into()));
+                    (self.note)(Diagnostic::note(message).code("file-not-reserved"));
+                }
+            }
+            Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)
+                .map_err(|e| Failure::new(e as i32, "fallocate"))?,
+            Fallocate::Truncate => set_length(out, wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?,
+        }
+        Ok(())
+    }
 }
 
 fn directory_failure(e: &io::Error, directory: &Path) -> Failure {
@@ -149,56 +189,6 @@ fn create_missing(directory: &Path) -> Result<(), Failure> {
         .mode(0o700)
         .create(directory)
         .map_err(|e| directory_failure(&e, directory))
-}
-
-/// Makes one file as long as its region needs.
-fn extend(
-    spec: &JobSpec,
-    file: &FileSpec,
-    old: &Existing,
-    content: &mut LayoutContent,
-    stop: &dyn Fn() -> bool,
-    note: &mut dyn FnMut(Diagnostic),
-) -> Result<LayoutEnd, Failure> {
-    let wanted = file.end();
-    debug!(target: debug_class::FILE, job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
-    let target = Target::open(spec, file, old)?;
-    if !spec.fill_device {
-        reserve(spec, &target.out, wanted, note)?;
-    }
-    if layout_of(spec).fills && target.fill(spec, file, content, stop)? == LayoutEnd::Stopped {
-        return Ok(LayoutEnd::Stopped);
-    }
-    target.mark();
-    // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
-    if let Err(e) = posix_fadvise(&target.out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
-        let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
-        note(Diagnostic::note(message).code("cache-not-dropped"));
-    }
-    close(spec, target.out, &file.path)?;
-    Ok(LayoutEnd::Complete)
-}
-
-/// `fallocate=`.
-fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
-    let length = i64::try_from(wanted).map_err(|_| Failure::new(libc::EFBIG, "fallocate"))?;
-    match spec.layout.fallocate {
-        Fallocate::None => {}
-        Fallocate::Native => {
-            // Best effort: many file systems cannot reserve.
-            let _ = fallocate(out, FallocateFlags::empty(), 0, length);
-        }
-        Fallocate::Posix => {
-            if let Err(e) = posix_fallocate(out, 0, length) {
-                let message = format!("posix_fallocate fails: {}", reason(&e.into()));
-                note(Diagnostic::note(message).code("file-not-reserved"));
-            }
-        }
-        Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)
-            .map_err(|e| Failure::new(e as i32, "fallocate"))?,
-        Fallocate::Truncate => set_length(out, wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?,
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -19,13 +19,13 @@ use crate::context::{Context, Message, Snapshot};
 use crate::failure::Failure;
 use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
-use crate::layout::LayoutEnd;
+use crate::layout::{FileLayout, LayoutEnd};
 use crate::log_reader::LogReader;
 use crate::memory_limit::{buffer_bytes, buffer_of};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
 use crate::zones::JobZones;
-use crate::{close, commands, layout, open, placement, pre_read, verify_state};
+use crate::{close, commands, open, placement, pre_read, verify_state};
 
 /// The progress of a worker.
 #[derive(Debug, Default)]
@@ -190,7 +190,8 @@ fn lay_out(context: &Context<'_>) -> Result<Option<LayoutContent>, Failure> {
     let Context { spec, control, .. } = *context;
     let mut content = LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     let stopped = || control.stop_requested();
-    let done = layout::lay_out(spec, &mut content, &stopped, &mut |diagnostic| context.note(diagnostic))?;
+    let note = &mut |diagnostic| context.note(diagnostic);
+    let done = FileLayout { spec, content: &mut content, stop: &stopped, note }.lay_out()?;
     Ok((done != LayoutEnd::Stopped).then_some(content))
 }
 

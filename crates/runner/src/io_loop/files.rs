@@ -12,7 +12,7 @@ use log::debug;
 use super::IoLoop;
 use super::slots::InFlightIo;
 use crate::failure::Failure;
-use crate::layout::LayoutEnd;
+use crate::layout::{FileLayout, LayoutEnd};
 use crate::{close, layout, open, pre_read};
 
 /// Held while a job removes its files, lays them out again and opens them.
@@ -76,7 +76,8 @@ impl<E: Engine> IoLoop<'_, E> {
         let stop = || self.context.control.stop_requested() || meter.timing.is_over(meter.clock.now());
         let mut content =
             LayoutContent::new(spec, self.context.entropy).map_err(|e| Failure::from_workload(&e))?;
-        if layout::lay_out_again(spec, &mut content, &stop, note)? == LayoutEnd::Stopped {
+        let mut layout = FileLayout { spec, content: &mut content, stop: &stop, note };
+        if layout.lay_out_again()? == LayoutEnd::Stopped {
             return Ok(false);
         }
         if pre_read::is_wanted(spec) {

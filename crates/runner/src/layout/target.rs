@@ -7,12 +7,11 @@ use std::path::Path;
 
 use ferrio_job::{Direction, FileSpec, JobSpec, Layout, debug_class, layout_of};
 use ferrio_machine::{mark_laid_out, open_file, retry_interrupted, set_length, write_whole};
-use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::OFlag;
 use nix::unistd::fsync;
 
-use super::LayoutEnd;
+use super::{FileLayout, LayoutEnd};
 use crate::failure::Failure;
 
 /// A file that is being laid out.
@@ -48,15 +47,9 @@ impl Target {
     }
 
     /// Fills what does not stay.
-    pub(super) fn fill(
-        &self,
-        spec: &JobSpec,
-        file: &FileSpec,
-        content: &mut LayoutContent,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<LayoutEnd, Failure> {
+    pub(super) fn fill(&self, layout: &mut FileLayout<'_>, file: &FileSpec) -> Result<LayoutEnd, Failure> {
         set_length(&self.out, file.end()).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        match fill(spec, content, &self.out, self.kept..file.end(), stop) {
+        match fill(layout, &self.out, self.kept..file.end()) {
             Ok(LayoutEnd::Complete) => {}
             Ok(LayoutEnd::Stopped) => {
                 self.take_back(&file.path)?;
@@ -70,7 +63,7 @@ impl Target {
                 return Err(if is_cut { failure } else { left_whole(failure, &file.path) });
             }
         }
-        if spec.layout.create_fsync {
+        if layout.spec.layout.create_fsync {
             retry_interrupted(|| fsync(&self.out)).map_err(|e| {
                 // For the same reason; how much of it is stored is unknown.
                 let is_cut = set_length(&self.out, self.kept).is_ok();
@@ -172,16 +165,10 @@ fn about(failure: Failure, verb: &str, path: &Path) -> Failure {
 }
 
 /// Writes the job's kind of data over a range of the file, a block of the largest write size at a time.
-fn fill(
-    spec: &JobSpec,
-    content: &mut LayoutContent,
-    mut out: &File,
-    range: Range<u64>,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<LayoutEnd> {
+fn fill(layout: &mut FileLayout<'_>, mut out: &File, range: Range<u64>) -> io::Result<LayoutEnd> {
     let wanted = range.end - range.start;
     out.seek(SeekFrom::Start(range.start))?;
-    let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
+    let block = layout.spec.block[Direction::Write].max.clamp(1, wanted.max(1));
     let too_big = || io::Error::from_raw_os_error(libc::ENOMEM);
     let block = usize::try_from(block).map_err(|_| too_big())?;
     let mut buffer = Vec::new();
@@ -189,11 +176,11 @@ fn fill(
     buffer.resize(block, 0u8);
     let mut left = wanted;
     while left > 0 {
-        if stop() {
+        if (layout.stop)() {
             return Ok(LayoutEnd::Stopped);
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));
-        content.layout_fill(&mut buffer[..now]);
+        layout.content.layout_fill(&mut buffer[..now]);
         write_whole(&mut out, &buffer[..now])?;
         left -= now as u64;
     }

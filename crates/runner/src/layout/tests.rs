@@ -38,8 +38,9 @@ impl Case {
     }
 
     fn lay_out(&mut self) -> Result<LayoutEnd, Failure> {
-        let mut content = LayoutContent::new(&self.spec, [0; SEEDS]).unwrap();
-        lay_out(&self.spec, &mut content, &|| self.stop.load(Relaxed), &mut |line| self.notes.push(line))
+        let content = &mut LayoutContent::new(&self.spec, [0; SEEDS]).unwrap();
+        let note = &mut |line| self.notes.push(line);
+        FileLayout { spec: &self.spec, content, stop: &|| self.stop.load(Relaxed), note }.lay_out()
     }
 
     fn complete(&mut self) {
@@ -165,17 +166,11 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
             symlink(&target, case.path()).unwrap();
         }
         let file = case.spec.files[0].clone();
-        let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
+        let content = &mut LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
         case.stop.store(true, Relaxed);
-        let stopped = extend(
-            &case.spec,
-            &file,
-            &Existing::at(&file.path).unwrap(),
-            &mut content,
-            &|| case.stop.load(Relaxed),
-            &mut |_| {},
-        )
-        .unwrap();
+        let stop = &|| case.stop.load(Relaxed);
+        let mut layout = FileLayout { spec: &case.spec, content, stop, note: &mut |_| {} };
+        let stopped = layout.extend(&file, &Existing::at(&file.path).unwrap()).unwrap();
         assert_eq!(stopped, LayoutEnd::Stopped);
         assert!(!target.exists() && !case.path().exists());
     }
@@ -183,11 +178,12 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
 
 /// Lays out one file and stops after that many blocks of 4 KiB.
 fn stopped_after(case: &Case, blocks: u32) -> LayoutEnd {
-    let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
+    let content = &mut LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
     let asked = std::cell::Cell::new(0);
-    let stop = || asked.replace(asked.get() + 1) >= blocks;
+    let stop = &|| asked.replace(asked.get() + 1) >= blocks;
     let file = &case.spec.files[0];
-    extend(&case.spec, file, &Existing::at(&file.path).unwrap(), &mut content, &stop, &mut |_| {}).unwrap()
+    let mut layout = FileLayout { spec: &case.spec, content, stop, note: &mut |_| {} };
+    layout.extend(file, &Existing::at(&file.path).unwrap()).unwrap()
 }
 
 #[test]

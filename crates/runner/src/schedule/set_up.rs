@@ -10,6 +10,7 @@ use log::debug;
 
 use super::state::Run;
 use crate::failure::Failure;
+use crate::layout::FileLayout;
 use crate::{layout, verify_state};
 
 impl Run<'_, '_> {
@@ -58,10 +59,9 @@ impl Run<'_, '_> {
         let done = LayoutContent::new(spec, self.jobs[index].entropy)
             .map_err(|e| Failure::from_workload(&e))
             .and_then(|mut content| {
-                let stop = || stop.load(Acquire);
-                layout::lay_out(spec, &mut content, &stop, &mut |note| {
-                    observer(RunEvent::Diagnostic(note.job(&spec.name)));
-                })?;
+                let stop = &|| stop.load(Acquire);
+                let note = &mut |note: Diagnostic| observer(RunEvent::Diagnostic(note.job(&spec.name)));
+                FileLayout { spec, content: &mut content, stop, note }.lay_out()?;
                 Ok(content)
             });
         self.controls[index].set_state(JobState::NotCreated);

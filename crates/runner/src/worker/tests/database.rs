@@ -85,7 +85,9 @@ fn work_together<E: Engine>(specs: &[JobSpec], during: OnStart<'_>) -> Vec<JobRe
     let cgroups = Cgroups::of(&plan);
     let groups = EventGroups::new(&plan, 0);
     let mut content = LayoutContent::new(&specs[0], [0; SEEDS]).unwrap();
-    layout::lay_out(&specs[0], &mut content, &|| false, &mut |_| {}).unwrap();
+    FileLayout { spec: &specs[0], content: &mut content, stop: &|| false, note: &mut |_| {} }
+        .lay_out()
+        .unwrap();
     let controls: Vec<JobControl> = specs.iter().map(|_| JobControl::default()).collect();
     let controls: &'static [JobControl] = controls.leak();
     let mut results: Vec<Option<JobResult>> = specs.iter().map(|_| None).collect();
