@@ -71,7 +71,7 @@ pub(crate) fn background_of<'a>(section: &CheckedSection<'a>) -> Option<&'a ferr
 /// The volume of an instance of a database, if it is one.
 pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
     let (load, database) = load_of(spec, |_| true)?;
-    let in_session = spec.events.as_ref()?.database()?.1 == DatabaseRole::Session;
+    let in_session = spec.database()?.1 == DatabaseRole::Session;
     let all = per_transaction(database);
     let mine = all.iter().filter(|io| io.in_session == in_session && is_of_role(io, spec));
     let Some(transactions) = expected_transactions(spec, load) else {
@@ -112,7 +112,7 @@ pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
 
 /// Separates background I/Os of the flusher from those of the compactor.
 fn is_of_role(io: &TransactionIo, spec: &JobSpec) -> bool {
-    match spec.events.as_ref().and_then(|part| part.database()) {
+    match spec.database() {
         Some((_, DatabaseRole::Flusher)) => io.what == NEW_TABLES,
         Some((_, DatabaseRole::Compactor)) => io.what != NEW_TABLES,
         _ => true,

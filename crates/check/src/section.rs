@@ -89,7 +89,7 @@ impl JobWork for JobSpec {
     fn does(&self, direction: Direction) -> bool {
         let writes = direction == Direction::Write;
         if direction == Direction::Read
-            && let Some((database, role)) = self.events.as_ref().and_then(|part| part.database())
+            && let Some((database, role)) = self.database()
         {
             return self.works()
                 && match role {

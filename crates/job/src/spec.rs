@@ -217,6 +217,12 @@ impl JobSpec {
         next.group_reporting && self.group_reporting && self.group == next.group
     }
 
+    /// The model of a database that the job belongs to, and what it does for it.
+    #[must_use]
+    pub fn database(&self) -> Option<(&Database, DatabaseRole)> {
+        self.events.as_ref()?.database()
+    }
+
     /// Largest I/O of any direction the buffers must hold, in bytes (trims count only for trimwrite kinds). 0 for a job that only trims,
     /// which moves no data.
     #[must_use]

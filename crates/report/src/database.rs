@@ -191,8 +191,7 @@ pub(crate) fn is_database_job(spec: &JobSpec) -> bool {
 
 /// True for a session of a database model.
 pub(crate) fn is_session(spec: &JobSpec) -> bool {
-    let of_database = spec.events.as_ref().and_then(|part| part.database());
-    of_database.is_some_and(|(_, role)| role == DatabaseRole::Session)
+    spec.database().is_some_and(|(_, role)| role == DatabaseRole::Session)
 }
 
 impl<'a> DatabaseLoad<'a> {

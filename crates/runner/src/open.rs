@@ -238,7 +238,7 @@ fn open_with(spec: &JobSpec, index: usize, extra_flags: i32) -> io::Result<File>
     let file = &spec.files[index];
     let changes = !spec.opening.readonly && !spec.only_verifies();
     // One job opens the files of a database for all.
-    let is_database = spec.events.as_ref().is_some_and(|part| part.database().is_some());
+    let is_database = spec.database().is_some();
     let always = spec.engine.opens_for_writing() || is_database;
     let writes = (always || spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) && changes;
     let may_create = file.kind == FileKind::Regular && !spec.opening.readonly;
@@ -257,7 +257,7 @@ fn open_flags(spec: &JobSpec, index: usize) -> i32 {
     if spec.engine.is_on_persistent_memory() || spec.engine.passes_through() {
         return 0;
     }
-    if let Some((database, _)) = spec.events.as_ref().and_then(|part| part.database()) {
+    if let Some((database, _)) = spec.database() {
         return database_flags(database, index);
     }
     let sync = match spec.opening.open_sync {
@@ -311,7 +311,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
 
 /// True for a file of a database that is written from its begin to its end.
 fn is_sequential(spec: &JobSpec, file: &FileSpec) -> bool {
-    let Some((database, _)) = spec.events.as_ref().and_then(|part| part.database()) else { return false };
+    let Some((database, _)) = spec.database() else { return false };
     let data = spec.files.get(..database.data_files as usize).unwrap_or_default();
     !data.iter().any(|other| std::ptr::eq(other, file))
 }

@@ -178,9 +178,7 @@ fn set_up<'a, E: Engine>(
 
 /// True if buffers must begin at a page: of all files of a database, the log alone may be open with O_DIRECT.
 fn needs_page_buffers(spec: &JobSpec) -> bool {
-    let log_is_direct = || {
-        spec.events.as_ref().and_then(|part| part.database()).is_some_and(|(database, _)| database.log.direct)
-    };
+    let log_is_direct = || spec.database().is_some_and(|(database, _)| database.log.direct);
     spec.opening.direct || spec.engine.needs_page_buffers() || log_is_direct()
 }
 

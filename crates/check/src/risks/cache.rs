@@ -50,7 +50,7 @@ fn cached_reads(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<O
 /// Buffered writes fit into memory, and nothing makes them durable.
 fn buffered_writes(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
-    if let Some((database, role)) = spec.events.as_ref().and_then(|part| part.database()) {
+    if let Some((database, role)) = spec.database() {
         let is_unsynced = database.commit.sync == CommitSync::None && !database.log.direct;
         let writes_log = role == DatabaseRole::Session && database.log.appends > 0;
         return (is_unsynced && writes_log && on_disk(run, section)).then(|| {

@@ -130,7 +130,7 @@ fn short_run(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observ
 fn few_ios(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let job = run.job(section);
-    if spec.events.as_ref().is_some_and(|part| part.database().is_some()) {
+    if spec.database().is_some() {
         return few_transactions(job);
     }
     if job.volume.certainty == Certainty::Unknown || !spec.works() || !spec.engine.moves_data() {

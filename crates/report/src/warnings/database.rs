@@ -38,7 +38,7 @@ pub(super) fn cheap_syncs(run: &RunView<'_>) -> Vec<Finding> {
 
 /// True if each sync of the job follows a write to the page cache.
 fn syncs_cached_writes(spec: &JobSpec, result: &JobResult, index: usize) -> bool {
-    match spec.events.as_ref().and_then(|part| part.database()) {
+    match spec.database() {
         Some((database, role)) => role == DatabaseRole::Session && !database.log.direct,
         // sync_file_range may only start a write.
         None => {

@@ -135,7 +135,7 @@ impl DiskUser<'_> {
     pub(super) fn is_durable(&self) -> bool {
         let has_synced = self.result.stats.sync.ios > 0;
         // The jobs of a database sync when its model says so.
-        if self.spec.events.as_ref().is_some_and(|part| part.database().is_some()) {
+        if self.spec.database().is_some() {
             return has_synced;
         }
         let durability = &self.spec.durability;

@@ -95,7 +95,7 @@ impl Run<'_, '_> {
 
 /// True for a job whose files are shared, and laid out before main opens them for all.
 fn lays_out_first(spec: &JobSpec) -> bool {
-    spec.events.as_ref().is_some_and(|part| part.database().is_some())
+    spec.database().is_some()
 }
 
 /// `--debug=file`: what the job will work on.
