@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, Plan, log_files};
 use ferrio_machine::{
-    DeviceUse, DirectIo, Disk, FileAccess, IoUringSysctl, Place, Places, Resources, Room, ScsiGeneric,
-    is_on_hugetlbfs, is_without_dax, obstacle_to_loading, obstacle_to_reading, obstacle_to_running,
-    obstacle_to_writing,
+    DeviceUse, DirectIo, Disk, FileAccess, IoUringSysctl, Resources, Room, ScsiGeneric, StorageLocation,
+    StorageLocations, is_on_hugetlbfs, is_without_dax, obstacle_to_loading, obstacle_to_reading,
+    obstacle_to_running, obstacle_to_writing,
 };
 
 use ferrio_nvme::Namespace;
@@ -99,7 +99,7 @@ impl Facts {
     pub fn ask(plan: &Plan, whole_run: WholeRun) -> Facts {
         let mut facts =
             Facts { machine: Resources::ask(), io_uring: IoUringSysctl::ask(), ..Facts::default() };
-        let mut places = Places::new();
+        let mut places = StorageLocations::default();
         let used = |spec: &&JobSpec| !spec.engine.is_diskless();
         // All missing files of a directory have the same facts.
         let mut new_files: HashMap<&Path, FileFacts> = HashMap::new();
@@ -222,7 +222,7 @@ impl Facts {
     }
 
     /// The index of the place of a path.
-    fn place(&mut self, path: &Path, places: &mut Places) -> Option<usize> {
+    fn place(&mut self, path: &Path, places: &mut StorageLocations) -> Option<usize> {
         let index = places.index_of(path)?;
         if let Some(new) = places.all().get(self.places.len()) {
             self.places.push(checked_place(path, new, places));
@@ -249,7 +249,7 @@ fn remember<K: Eq + Hash + Clone, V>(known: &mut HashMap<K, V>, key: &K, ask: im
 }
 
 /// A place with the contents of its device and the free space; `path` is the first existing path in it.
-fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
+fn checked_place(path: &Path, place: &StorageLocation, places: &StorageLocations) -> CheckedPlace {
     let room = place.mount_point.as_deref().and_then(Room::at);
     let read_only = match (&place.mount_point, &place.device) {
         (None, Some(device)) => device.read_only,
@@ -304,7 +304,7 @@ mod tests {
     fn existing_and_missing_files_of_a_directory_share_a_place_with_free_space() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("here"), b"x").unwrap();
-        let (mut facts, mut places) = (Facts::default(), Places::new());
+        let (mut facts, mut places) = (Facts::default(), StorageLocations::default());
         let mut ask = |name: &str| {
             let path = dir.path().join(name);
             let place = facts.place(&path, &mut places);

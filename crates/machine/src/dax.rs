@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use crate::char_devices;
 use crate::disks::Disk;
 use crate::files::sys_figure;
-use crate::places::storage_device;
+use crate::storage_locations::storage_device;
 
 /// Bytes that a device maps together by default.
 const USUAL_UNIT: u64 = 2 << 20;

@@ -11,7 +11,7 @@
 //! - Whether io_uring is allowed: [`IoUringSysctl`].
 //! - The time of day: [`local_now`].
 //! - The terminal: [`terminal_columns`].
-//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), whether it has
+//! - Storage: [`StorageLocations`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), whether it has
 //!   zones ([`ZonedDevice`]), the statistics of a [`Disk`].
 //! - Whether two paths are the same file: [`is_same_file`]; where links lead: [`follow_links`].
 //! - What layout leaves on files: [`mark_laid_out`].
@@ -40,9 +40,9 @@ mod links;
 mod local_time;
 mod mounts;
 mod obstacles;
-mod places;
 mod process;
 mod processes;
+mod storage_locations;
 mod terminal;
 mod throttling;
 mod zoned;
@@ -76,9 +76,9 @@ pub use mounts::{MOUNTINFO, Mount, Mounts, Room};
 pub use obstacles::{
     is_on_hugetlbfs, obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
 };
-pub use places::{Place, Places, storage_device};
 pub use process::{SignalMask, switches_of_blocked_main, switches_of_other_threads, thread_id};
 pub use processes::{Process, is_stopped, process, running_with_descendants};
+pub use storage_locations::{StorageLocation, StorageLocations, storage_device};
 pub use terminal::{has_terminal, terminal_columns, terminal_input};
 pub use throttling::{CpuThrottling, ThrottleMeter};
 pub use zoned::ZonedDevice;

@@ -12,7 +12,7 @@ use crate::mounts::Mounts;
 
 /// A file system and its device, or a device that is used directly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct StorageLocation {
     /// Mount point; `None` for a device.
     pub mount_point: Option<PathBuf>,
     /// Type of the file system; `None` for a device.
@@ -23,7 +23,7 @@ pub struct Place {
     pub device: Option<BlockDevice>,
 }
 
-impl Place {
+impl StorageLocation {
     /// Whether its data is in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
@@ -45,43 +45,37 @@ pub fn storage_device(path: &Path) -> Option<DeviceNumber> {
     Some(device_number(if is_device { existing.rdev() } else { existing.dev() }))
 }
 
-/// The places of the queried paths, each once, in order of first use.
+/// The locations of the queried paths, each once, in order of first use. The mounts are read at the first use.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct StorageLocations {
     mounts: OnceCell<Mounts>,
-    all: Vec<Place>,
-    index_by_key: HashMap<PlaceKey, Option<usize>>,
+    all: Vec<StorageLocation>,
+    index_by_key: HashMap<LocationKey, Option<usize>>,
 }
 
-/// The key by which the place of a path is found.
+/// The key by which the location of a path is found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum PlaceKey {
+enum LocationKey {
     /// The directory of the path, which most files of a job share, and the device number of the path. A number that differs from that of
     /// the rest of the directory marks a mount point.
     Directory(PathBuf, Option<u64>),
     Device(DeviceNumber),
 }
 
-impl Places {
-    /// No places yet. The mounts are read at the first use.
-    #[must_use]
-    pub fn new() -> Self {
-        Places::default()
-    }
-
-    /// The mounts in which places are looked up.
+impl StorageLocations {
+    /// The mounts in which locations are looked up.
     #[must_use]
     pub fn mounts(&self) -> &Mounts {
         self.mounts.get_or_init(Mounts::known)
     }
 
-    /// All places so far.
+    /// All locations so far.
     #[must_use]
-    pub fn all(&self) -> &[Place] {
+    pub fn all(&self) -> &[StorageLocation] {
         &self.all
     }
 
-    /// The index of the place of a path, or of its nearest existing directory. `None` for character devices and the like.
+    /// The index of the location of a path, or of its nearest existing directory. `None` for character devices and the like.
     pub fn index_of(&mut self, path: &Path) -> Option<usize> {
         let there = fs::symlink_metadata(path).ok();
         let is_link = there.as_ref().is_some_and(fs::Metadata::is_symlink);
@@ -96,17 +90,19 @@ impl Places {
             return self.of_file(path);
         }
         let key = match device {
-            Some(device) => PlaceKey::Device(device),
+            Some(device) => LocationKey::Device(device),
             None => {
                 let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
-                PlaceKey::Directory(directory, found.map(|found| found.dev()))
+                LocationKey::Directory(directory, found.map(|found| found.dev()))
             }
         };
         if let Some(known) = self.index_by_key.get(&key) {
             return *known;
         }
         let index = match device {
-            Some(device) => Some(self.add(Place { device: BlockDevice::read(device), ..Place::default() })),
+            Some(device) => Some(
+                self.add(StorageLocation { device: BlockDevice::read(device), ..StorageLocation::default() }),
+            ),
             None => self.of_file(path),
         };
         self.index_by_key.insert(key, index);
@@ -116,22 +112,22 @@ impl Places {
     fn of_file(&mut self, path: &Path) -> Option<usize> {
         let resolved = fs::canonicalize(path).ok().or_else(|| existing_parent(path))?;
         let mount = self.mounts.get_or_init(Mounts::known).of(&resolved)?;
-        let is_there = |place: &Place| place.mount_point.as_ref() == Some(&mount.point);
+        let is_there = |location: &StorageLocation| location.mount_point.as_ref() == Some(&mount.point);
         if let Some(known) = self.all.iter().position(is_there) {
             return Some(known);
         }
-        let place = Place {
+        let location = StorageLocation {
             mount_point: Some(mount.point.clone()),
             file_system: Some(mount.file_system.clone()),
             source: Some(mount.source.clone()),
             device: BlockDevice::read(mount.device()),
         };
-        Some(self.add(place))
+        Some(self.add(location))
     }
 
-    fn add(&mut self, place: Place) -> usize {
-        self.all.iter().position(|known| *known == place).unwrap_or_else(|| {
-            self.all.push(place);
+    fn add(&mut self, location: StorageLocation) -> usize {
+        self.all.iter().position(|known| *known == location).unwrap_or_else(|| {
+            self.all.push(location);
             self.all.len() - 1
         })
     }
@@ -144,7 +140,7 @@ mod tests {
     #[test]
     fn files_that_exist_or_not_share_the_place_of_their_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let mut places = Places::new();
+        let mut places = StorageLocations::default();
         fs::write(dir.path().join("here"), b"x").unwrap();
         std::os::unix::fs::symlink(dir.path().join("here"), dir.path().join("link")).unwrap();
         let here = places.index_of(&dir.path().join("here"));
@@ -159,7 +155,7 @@ mod tests {
     fn a_link_is_at_the_place_of_its_target() {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/proc/self/status", dir.path().join("link")).unwrap();
-        let mut places = Places::new();
+        let mut places = StorageLocations::default();
         let (here, linked) =
             (places.index_of(&dir.path().join("f")), places.index_of(&dir.path().join("link")));
         assert_ne!(here, linked);
@@ -175,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_character_device_has_no_place() {
-        assert_eq!(Places::new().index_of(Path::new("/dev/null")), None);
+        assert_eq!(StorageLocations::default().index_of(Path::new("/dev/null")), None);
     }
 
     #[test]
@@ -183,7 +179,8 @@ mod tests {
         let on = |kind: &str, disk: &str| {
             let device = BlockDevice { disk_name: disk.to_owned(), ..BlockDevice::default() };
             let device = Some(device).filter(|_| !disk.is_empty());
-            Place { file_system: Some(kind.to_owned()), device, ..Place::default() }.is_in_memory()
+            StorageLocation { file_system: Some(kind.to_owned()), device, ..StorageLocation::default() }
+                .is_in_memory()
         };
         assert!(on("tmpfs", "") && on("ext4", "zram0") && on("ext4", "ram15"));
         assert!(!on("ext4", "vda") && !on("ext4", "ramdisk") && !on("nfs", ""));

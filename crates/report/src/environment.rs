@@ -3,7 +3,7 @@
 //! The kernel is queried once, before the run, because files may be removed during it.
 
 use ferrio_job::{Compat, Plan};
-use ferrio_machine::{CpuMeter, CpuThrottling, Host, Place, Places, ThrottleMeter};
+use ferrio_machine::{CpuMeter, CpuThrottling, Host, StorageLocation, StorageLocations, ThrottleMeter};
 use ferrio_stats::counter_is_invariant;
 
 /// The machine of a run.
@@ -14,7 +14,7 @@ pub struct RunEnvironment {
     /// The host.
     pub host: Host,
     /// File systems and devices of the jobs' files, each once, in order of first use.
-    pub places: Vec<Place>,
+    pub places: Vec<StorageLocation>,
     /// Indexed by job of the plan: ascending indices into `places`.
     pub places_of: Vec<Vec<usize>>,
     /// True if the machine has a reliable time stamp counter.
@@ -30,7 +30,7 @@ impl RunEnvironment {
     /// Queries the host and the files of a plan. `version` is that of the program.
     #[must_use]
     pub fn ask(plan: &Plan, version: &str, compat: Compat) -> Self {
-        let mut places = Places::new();
+        let mut places = StorageLocations::default();
         let places_of = plan
             .jobs
             .iter()

@@ -6,7 +6,7 @@ use ferrio_job::{
     Database, DatabaseFile, DatabaseModel, FileKind, FileSpec, SetupError, exact_bytes, short_bytes,
 };
 use ferrio_jobfile::{Amount, GivenOption, Job, Opt, Value};
-use ferrio_machine::{BlockDevice, Places, Room, storage_device};
+use ferrio_machine::{BlockDevice, Room, StorageLocations, storage_device};
 
 use crate::as_written::refuse;
 use crate::file_names::FileNames;
@@ -231,7 +231,7 @@ fn fits_the_file_systems(
     files: &[FileSpec],
     findings: &mut Findings,
 ) -> Option<()> {
-    let mut places = Places::new();
+    let mut places = StorageLocations::default();
     let mut needed: Vec<(usize, u64)> = Vec::new();
     for file in files.iter().filter(|file| file.extend) {
         let Some(place) = places.index_of(&file.path) else { continue };

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use ferrio_job::{Plan, Severity};
-use ferrio_machine::{BlockDevice, Host, Place};
+use ferrio_machine::{BlockDevice, Host, StorageLocation};
 use ferrio_results::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
@@ -105,7 +105,7 @@ fn host(host: &Host) -> HostReport {
 
 fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TargetPlace {
     let environment = &options.environment;
-    let Place { mount_point, file_system, device, .. } = &environment.places[at];
+    let StorageLocation { mount_point, file_system, device, .. } = &environment.places[at];
     let users = (0..plan.jobs.len()).filter(|&job| environment.of_job(job).contains(&at));
     TargetPlace {
         mount_point: mount_point.as_deref().map(text),

@@ -1,7 +1,7 @@
 //! Figures that measure memory instead of a device: the page cache, or files and devices in memory.
 
 use ferrio_job::{Direction, JobSpec};
-use ferrio_machine::Place;
+use ferrio_machine::StorageLocation;
 
 use crate::database::{is_database_job, is_session};
 
@@ -185,7 +185,7 @@ const TMPFS_MOUNT: &str = "/dev/shm";
 
 /// Warns if a job works in memory although its file names do not show that, or although it asks for direct I/O.
 pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
-    let surprises = |spec: &JobSpec, place: &Place| {
+    let surprises = |spec: &JobSpec, place: &StorageLocation| {
         let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(TMPFS_MOUNT));
         place.is_in_memory() && (!plain || (spec.opening.direct && place.device.is_none()))
     };
@@ -201,8 +201,9 @@ pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
 
 /// Warns if a job works on a loop device that uses the page cache of another file.
 pub(super) fn cached_device(run: &RunView<'_>) -> Vec<Finding> {
-    let cached =
-        |place: &Place| place.device.as_ref().and_then(|device| device.cached_file.as_ref()).is_some();
+    let cached = |place: &StorageLocation| {
+        place.device.as_ref().and_then(|device| device.cached_file.as_ref()).is_some()
+    };
     let Some((jobs, place)) = jobs_on(run, |_, place| cached(place)) else { return Vec::new() };
     let Some(device) = &place.device else { return Vec::new() };
     let file = device.cached_file.as_deref().unwrap_or_default();
@@ -217,8 +218,8 @@ pub(super) fn cached_device(run: &RunView<'_>) -> Vec<Finding> {
 /// Jobs with I/O on a place for which `kind` holds, and the first such place.
 fn jobs_on<'a>(
     run: &RunView<'a>,
-    kind: impl Fn(&JobSpec, &Place) -> bool,
-) -> Option<(Vec<usize>, &'a Place)> {
+    kind: impl Fn(&JobSpec, &StorageLocation) -> bool,
+) -> Option<(Vec<usize>, &'a StorageLocation)> {
     let mut jobs = Vec::new();
     let mut first = None;
     for (index, spec, result) in run.reported() {
@@ -237,7 +238,7 @@ fn jobs_on<'a>(
 mod tests {
     use crate::warnings::testing::{TestRun, disk, moving, reading};
     use ferrio_job::{EngineKind, JobSpec, ReadWrite};
-    use ferrio_machine::{BlockDevice, Place};
+    use ferrio_machine::{BlockDevice, StorageLocation};
 
     const MIB: u64 = 1 << 20;
 
@@ -399,7 +400,7 @@ mod tests {
         assert!(case(16 * MIB).is_empty());
     }
 
-    fn found(code: &str, direct: bool, place: Place) -> Vec<String> {
+    fn found(code: &str, direct: bool, place: StorageLocation) -> Vec<String> {
         let mut case = TestRun::new().on_disk("a", reading(1000, 5000), |spec| {
             (spec.engine, spec.opening.direct) = (EngineKind::Psync, direct);
         });
@@ -407,13 +408,13 @@ mod tests {
         case.warnings(code).into_iter().map(|warning| warning.message).collect()
     }
 
-    fn on(point: &str, kind: &str, device: Option<&str>) -> Place {
+    fn on(point: &str, kind: &str, device: Option<&str>) -> StorageLocation {
         let of = |name: &str| BlockDevice { disk_name: name.to_owned(), ..BlockDevice::default() };
-        Place {
+        StorageLocation {
             mount_point: Some(point.into()),
             file_system: Some(kind.to_owned()),
             device: device.map(of),
-            ..Place::default()
+            ..StorageLocation::default()
         }
     }
 
@@ -425,7 +426,7 @@ mod tests {
         assert_eq!(found(true, zram.clone()), ["a: /data is on zram0, which is memory"]);
         assert_eq!(found(false, on("/dev/shm", "tmpfs", None)), Vec::<String>::new());
         assert_eq!(found(true, on("/dev/shm", "tmpfs", None)).len(), 1, "direct I/O to memory is none");
-        assert!(found(true, Place { mount_point: None, file_system: None, ..zram }).is_empty());
+        assert!(found(true, StorageLocation { mount_point: None, file_system: None, ..zram }).is_empty());
         assert!(found(true, on("/data", "ext4", Some("vda"))).is_empty());
     }
 

@@ -1,7 +1,7 @@
 //! The input of warnings: jobs, the places they work on, and the data that they moved compared with that of their disks.
 
 use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
-use ferrio_machine::{CpuThrottling, CpuUse, Place};
+use ferrio_machine::{CpuThrottling, CpuUse, StorageLocation};
 use ferrio_results::{DiskUsage, JobResult, RunResult};
 
 use crate::database::{DatabaseLoad, databases, is_database_job};
@@ -168,7 +168,7 @@ impl DiskTraffic<'_> {
 }
 
 /// Name of a disk without usable counters: the kernel does not count there, or the file system may bypass it (DAX).
-pub(super) fn uncounted(place: &Place) -> Option<&str> {
+pub(super) fn uncounted(place: &StorageLocation) -> Option<&str> {
     let device = place.device.as_ref()?;
     (device.uncounted || device.disk_name.starts_with("pmem")).then_some(device.disk_name.as_str())
 }

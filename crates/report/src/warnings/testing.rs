@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ferrio_job::{FileKind, FileSpec, JobSpec, Plan};
-use ferrio_machine::{BlockDevice, CpuThrottling, CpuUse, Place};
+use ferrio_machine::{BlockDevice, CpuThrottling, CpuUse, StorageLocation};
 use ferrio_plan::testing::{self, default_job};
 use ferrio_results::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
@@ -26,11 +26,11 @@ impl TestRun {
     /// A run without jobs on an idle machine.
     pub(super) fn new() -> Self {
         let device = BlockDevice { disk_name: "vda".to_owned(), ..BlockDevice::default() };
-        let place = Place {
+        let place = StorageLocation {
             mount_point: Some(PathBuf::from("/data")),
             file_system: Some("ext4".to_owned()),
             device: Some(device),
-            ..Place::default()
+            ..StorageLocation::default()
         };
         let mut environment = RunEnvironment { places: vec![place], ..RunEnvironment::default() };
         environment.host.memory_bytes = Some(8 << 30);
