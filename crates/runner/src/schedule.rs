@@ -138,6 +138,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
     let cgroups: &'static Cgroups = Box::leak(Box::new(Cgroups::of(plan)));
     let mut run = Run {
         plan,
+        options,
         compat,
         observer,
         clock,
@@ -170,10 +171,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
-        early_end: &options.early_end,
-        logs: options.logs.clone(),
         state_dir: Box::leak(options.state_dir.clone().into_boxed_path()),
-        progress: options.progress,
         last_progress: Instant::now(),
         due_reports: DueReports::new(
             options.status_interval,
@@ -311,7 +309,7 @@ impl Run<'_, '_> {
         let wake =
             wake.min(self.take_samples()).min(self.watch_trigger()).min(self.flows.poll(Instant::now()));
         let wake = wake.min(self.totals.poll(self.start_instant.elapsed(), &self.clock, self.controls));
-        if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
+        if self.options.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
             (self.observer)(RunEvent::Progress(&self.monitor.progress(self.start_instant.elapsed())));
         }

@@ -35,12 +35,17 @@ pub(crate) fn remove_outdated(directory: &Path, spec: &JobSpec) -> Vec<Diagnosti
 
 /// Calls [`remove_outdated`] when the job begins, unless a trigger has saved its last state.
 pub(crate) fn remove_outdated_at_start(context: &Context<'_>) -> Vec<Diagnostic> {
+    unless_saved(context, |_| remove_outdated(context.state_dir, context.spec))
+}
+
+/// Changes the state of a job that saves one, unless a trigger has saved the last one.
+fn unless_saved(
+    context: &Context<'_>,
+    change: impl FnOnce(&WriteProgress) -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     let Some(progress) = &context.progress else { return Vec::new() };
     let _saving = progress.saving.lock().unwrap_or_else(PoisonError::into_inner);
-    if context.control.is_state_saved() {
-        return Vec::new();
-    }
-    remove_outdated(context.state_dir, context.spec)
+    if context.control.is_state_saved() { Vec::new() } else { change(progress) }
 }
 
 /// Says that the state to be loaded is older than what the files of the job contain, or will contain. fio does not notice. `lays_out`: the
@@ -71,13 +76,10 @@ pub(crate) fn note_outdated(spec: &JobSpec, lays_out: bool) -> Option<Diagnostic
 ///
 /// Returns what the user should know if that fails.
 pub(crate) fn save_at_sync(context: &Context<'_>) -> Vec<Diagnostic> {
-    let Some(progress) = &context.progress else { return Vec::new() };
-    let _saving = progress.saving.lock().unwrap_or_else(PoisonError::into_inner);
-    if context.control.is_state_saved() {
-        return Vec::new();
-    }
-    let state = state_of(context.spec, Some(progress), 0, context.entropy);
-    save(context.state_dir, context.spec, &state, true)
+    unless_saved(context, |progress| {
+        let state = state_of(context.spec, Some(progress), 0, context.entropy);
+        save(context.state_dir, context.spec, &state, true)
+    })
 }
 
 /// Saves the state of a job that a trigger ends, for good.

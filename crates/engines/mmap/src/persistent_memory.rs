@@ -2,7 +2,6 @@
 //!
 //! libpmem maps files of a file system that is mounted with DAX, dev-dax maps the device. Neither needs libpmem.
 
-use std::io;
 use std::ptr;
 
 use ferrio_engine::{
@@ -50,8 +49,7 @@ impl PersistentMemory {
     fn map(&self, file: &OpenFile) -> Result<MappedFile, EngineError> {
         MappedFile::new(file, &self.options).map_err(|error| match (self.options.sharing, error.errno()) {
             (Sharing::Synchronous, libc::EOPNOTSUPP) => {
-                let source = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-                EngineError::new(NOT_PERSISTENT_MEMORY, source).hint(PERSISTENT_MEMORY_NEEDED)
+                EngineError::new(NOT_PERSISTENT_MEMORY, Errno::EOPNOTSUPP).hint(PERSISTENT_MEMORY_NEEDED)
             }
             _ => error,
         })

@@ -71,7 +71,7 @@ impl FullUring {
             return request.len.cast_signed();
         }
         self.queues_trims = false;
-        self.uring.trim_now(request)
+        self.uring.run_now(request)
     }
 }
 

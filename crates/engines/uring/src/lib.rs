@@ -24,6 +24,7 @@ use ferrio_engine::{
 use ferrio_job::{EngineOptions, JobSpec, Optimisations, Tuning};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Probe, cqueue, opcode, squeue};
+use nix::errno::Errno;
 use registration::Registration;
 
 /// `ioengine=io_uring`
@@ -41,13 +42,13 @@ pub struct Uring {
 
 impl Uring {
     /// Runs a request that has no entry type; `None` if it has one.
-    fn run_now(&self, request: &Request) -> Option<i64> {
+    fn run_without_entry(&self, request: &Request) -> Option<i64> {
         let no_entry = request.op == Op::Trim || self.iopoll;
-        no_entry.then(|| sync_ops::run(self.fds[request.file as usize], request))
+        no_entry.then(|| self.run_now(request))
     }
 
-    /// Discards the range of a request in the calling thread.
-    fn trim_now(&self, request: &Request) -> i64 {
+    /// Runs a sync or a trim in the calling thread.
+    fn run_now(&self, request: &Request) -> i64 {
         sync_ops::run(self.fds[request.file as usize], request)
     }
 
@@ -84,11 +85,7 @@ impl Engine for Uring {
             && spec.compat.opens_registered_files_at_once
             && (spec.opening.openfiles as usize) < spec.files.len()
         {
-            return Err(EngineError::new(
-                "io_uring_register_files",
-                io::Error::from_raw_os_error(libc::EPERM),
-            )
-            .hint(
+            return Err(EngineError::new("io_uring_register_files", Errno::EPERM).hint(
                 "io_uring registered files require nr_files to be identical to open_files: raise openfiles, or start the \
                  program as ferrio, which registers files as they are opened",
             ));
@@ -136,7 +133,7 @@ impl Engine for Uring {
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
         if !request.op.moves_data()
-            && let Some(result) = self.run_now(request)
+            && let Some(result) = self.run_without_entry(request)
         {
             return Submit::Done(result);
         }

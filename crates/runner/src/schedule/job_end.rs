@@ -106,7 +106,7 @@ impl Run<'_, '_> {
 
     /// Ends all jobs if the observer has asked for it.
     pub(super) fn end_early(&mut self) {
-        if self.early_end.swap(false, Relaxed) {
+        if self.options.early_end.swap(false, Relaxed) {
             (0..self.jobs.len()).for_each(|index| self.end(index));
         }
     }

@@ -8,12 +8,12 @@ use std::time::{Instant, SystemTime};
 
 use ferrio_job::{CompatRules, Plan};
 use ferrio_kernel::programs::ProgramGroup;
-use ferrio_logs::LogSender;
 use ferrio_results::{JobResult, RunEvent};
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
+use super::RunOptions;
 use super::due_reports::DueReports;
 use super::end_deadline::EndDeadline;
 use crate::cgroups::Cgroups;
@@ -59,6 +59,7 @@ pub(super) struct ScheduledJob {
 /// A run in progress, as main sees it.
 pub(super) struct Run<'a, 'o> {
     pub(super) plan: &'static Plan,
+    pub(super) options: &'a RunOptions,
     /// The program is called `fio`.
     pub(super) compat: CompatRules,
     pub(super) observer: &'o mut dyn FnMut(RunEvent<'_>),
@@ -107,16 +108,12 @@ pub(super) struct Run<'a, 'o> {
     pub(super) memory_limit: &'static MemoryLimit,
     /// Process group of programs started by jobs or the trigger.
     pub(super) program_group: ProgramGroup,
-    /// The observer wants all jobs to end.
-    pub(super) early_end: &'a AtomicBool,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,
     pub(super) totals: Totals,
-    pub(super) logs: Option<LogSender>,
     /// Directory of verify states.
     pub(super) state_dir: &'static Path,
-    pub(super) progress: bool,
     pub(super) last_progress: Instant,
     pub(super) due_reports: DueReports,
     pub(super) disks: Disks,

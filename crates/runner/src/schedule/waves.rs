@@ -203,7 +203,7 @@ impl Run<'_, '_> {
             messages: sender.clone(),
             clock: self.clock,
             run_began: self.clock_began,
-            log: self.logs.clone().filter(|_| spec.logs.any()),
+            log: self.options.logs.clone().filter(|_| spec.logs.any()),
             entropy: self.jobs[index].entropy,
             layout: self.jobs[index].layout.take(),
             flow: self.flows.member(index).cloned(),
