@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ferrio_logs::LogName;
 use ferrio_machine::text_of_file;
 use ferrio_report::model::{RunReport, Series};
-use ferrio_report::{LoggedRun, writes_log};
+use ferrio_report::{SeriesFromLogs, writes_log};
 
 use crate::directory::{Directory, read_log};
 use crate::error::SideError;
@@ -69,7 +69,7 @@ pub fn read_side(path: &Path) -> Result<Side, SideError> {
 fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Series>, SideError> {
     let of_run = logs.into_iter().filter(|(_, name)| writes_log(report, name));
     let logs = of_run.map(|(path, name)| read_log(&path, name)).collect::<Result<Vec<_>, _>>()?;
-    Ok(LoggedRun::of(&logs, Some(report)).series)
+    Ok(SeriesFromLogs::of(&logs, Some(report)).series)
 }
 
 /// Reads a document.

@@ -137,7 +137,7 @@ fn student(one: &Sample, two: &Sample, distance: f64, confidence: f64) -> Option
     Some((margin, 2.0 * (1.0 - student.cdf(distance))))
 }
 
-/// The same by resampling.
+/// The half width and the probability by resampling.
 fn bootstrap(
     before: &impl Statistic,
     after: &impl Statistic,

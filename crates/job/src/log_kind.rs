@@ -82,7 +82,8 @@ impl LogKind {
         }
     }
 
-    /// ms between two rows: 0 without rows, `None` for a row for every I/O. The outer `None` is for a latency that the job does not measure.
+    /// ms between two rows: 0 without rows, `None` for a row for every I/O. The outer `None` is for a latency that the job does not
+    /// measure.
     pub(crate) fn window_ms(self, spec: &JobSpec) -> Option<Option<u32>> {
         let (logs, measure) = (&spec.logs, &spec.measure);
         let windows = |ms: u32| Some(ms).filter(|&ms| ms > 0);

@@ -33,7 +33,7 @@ pub enum LogBatch {
         direction: u8,
         /// ms since the job began to be measured.
         time_ms: u64,
-        /// Its row.
+        /// The values of the window.
         summary: WindowSummary,
     },
     /// The completion latencies of a direction since its last histogram.
@@ -49,7 +49,7 @@ pub enum LogBatch {
         /// Counts by bucket.
         counts: Box<[u64]>,
     },
-    /// What is in no row when the last I/O of a job has completed.
+    /// The sums that are in no row when the last I/O of a job has completed.
     Rest {
         /// Index of the job.
         job: usize,

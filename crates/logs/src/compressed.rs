@@ -93,7 +93,7 @@ const PIECE: usize = 64 << 10;
 /// Bytes of records that decide whether they are old ones.
 const SAMPLE: usize = 32 << 10;
 
-/// Why a compressed log could not be printed to its end. Numbers are zlib's.
+/// A reason why a compressed log cannot be printed to its end. Numbers are zlib's.
 #[derive(Debug, thiserror::Error)]
 pub enum InflateError {
     /// The log cannot be read.

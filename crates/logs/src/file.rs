@@ -107,7 +107,7 @@ impl LogFile {
         }
     }
 
-    /// The same file for records, which `packer` compresses.
+    /// Makes the file one of records, which `packer` compresses.
     pub(crate) fn compressed_by(self, packer: Packer) -> Self {
         LogFile { packer: Some(packer), ..self }
     }

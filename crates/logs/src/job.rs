@@ -159,7 +159,7 @@ impl JobLogs {
         }
     }
 
-    /// What the job itself summed up since its last rows.
+    /// Sums that the job itself made since its last rows.
     pub(crate) fn rest(
         &mut self,
         last_ms: u64,

@@ -18,11 +18,11 @@ pub struct Window {
 /// The values of a window that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSummary {
-    /// Their mean, rounded half up.
+    /// The mean, rounded half up.
     pub average: u64,
-    /// Their largest.
+    /// The largest value.
     pub maximum: u64,
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
 }
 

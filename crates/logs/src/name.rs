@@ -7,9 +7,9 @@ use ferrio_job::LogKind;
 /// The name of a log, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogName {
-    /// What `write_*_log` names without its directory: by default the name of the job.
+    /// The value of the option without its directory: by default the name of the job.
     pub prefix: String,
-    /// What the log is about.
+    /// The kind of log.
     pub kind: LogKind,
     /// Number of the job in the run, from 1; `None` for a log of several jobs (`per_job_logs=0`).
     pub number: Option<u32>,

@@ -20,13 +20,13 @@ const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Time between two attempts to send.
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
-/// The same in a long wait. The queue is not empty by then however fast its writer is.
+/// Longest time between two attempts, in a long wait: the queue is not empty by then however fast its writer is.
 const MAX_RETRY_INTERVAL: Duration = Duration::from_millis(16);
 /// I/Os that one message carries.
 pub const IOS_PER_BATCH: usize = 4096;
 /// Batches whose memory is kept at most, 3.5 MB. A job that waits for the writer has one by then, and others need two each.
 const MAX_RECYCLED: usize = 16;
-/// Batches that may wait in a [`Backlog`]: some 4 MB.
+/// Batches that may wait in a [`LogBacklog`]: some 4 MB.
 const MAX_BACKLOG: usize = 1 << 16;
 /// No number of batches.
 const NONE: u64 = u64::MAX;
@@ -58,7 +58,7 @@ struct QueueState {
     sent: AtomicU64,
     /// Batches that the writer is done with.
     done: AtomicU64,
-    /// The same when a sender gave up waiting, or [`NONE`].
+    /// `done` when a sender gave up waiting, or [`NONE`].
     stuck_at: AtomicU64,
     /// A batch was dropped then.
     lost: AtomicBool,
@@ -215,17 +215,17 @@ impl Drop for LogReceiver {
 /// A queue before the queue, for main: main never waits for room, so that signals, the live line and reports of the run so far do not wait
 /// for a disk.
 #[derive(Debug)]
-pub struct Backlog {
+pub struct LogBacklog {
     sender: LogSender,
     waiting: VecDeque<LogBatch>,
     wait: WriterWait,
 }
 
-impl Backlog {
+impl LogBacklog {
     /// An empty backlog.
     #[must_use]
     pub fn new(sender: LogSender) -> Self {
-        Backlog { sender, waiting: VecDeque::new(), wait: WriterWait::default() }
+        LogBacklog { sender, waiting: VecDeque::new(), wait: WriterWait::default() }
     }
 
     /// Sends a batch now or later. It is lost if there is no room for it here either.
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn main_never_waits_and_order_is_kept() {
         let (sender, mut batches) = log_queue(1, Duration::from_secs(3600));
-        let mut backlog = Backlog::new(sender);
+        let mut backlog = LogBacklog::new(sender);
         (0..4).for_each(|job| backlog.send(batch(job)));
         assert_eq!(backlog.forward(), RETRY_INTERVAL);
         for job in 0..4 {
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_writer_that_is_stuck_is_waited_for_until_the_run_is_ended_early() {
         let (sender, _batches) = log_queue(1, Duration::ZERO);
-        let mut backlog = Backlog::new(sender.clone());
+        let mut backlog = LogBacklog::new(sender.clone());
         (0..3).for_each(|job| backlog.send(batch(job)));
         assert!(!backlog.is_over(false) && !backlog.is_over(false) && !sender.has_lost());
         assert!(!backlog.is_over(true), "timeout begins now");
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_ends_of_jobs_are_kept() {
         let (sender, batches) = log_queue(1, Duration::ZERO);
-        let mut backlog = Backlog::new(sender.clone());
+        let mut backlog = LogBacklog::new(sender.clone());
         let sample = RateSample { time_ms: 1, per_second: [1; 3] };
         (0..MAX_BACKLOG + 1)
             .for_each(|_| backlog.send(LogBatch::Rates { job: 0, kind: LogKind::Bandwidth, sample }));

@@ -9,9 +9,9 @@ use ferrio_stats::{Latency, cell_of, saturating_add_to};
 use crate::compressed::{InflateError, inflate_log};
 use crate::histogram::HistogramRow;
 use crate::name::LogName;
-use crate::row_reader::{Layout, Numbers, SampleRow, Tells};
+use crate::row_reader::{LayoutHint, Numbers, RowLayout, SampleRow};
 
-/// Why a log cannot be read.
+/// A reason why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogReadError {
     /// An error of input.
@@ -26,9 +26,9 @@ pub enum LogReadError {
     /// A line is no row of a log.
     #[error("line {line} is no row of a log: `{text}`")]
     Row {
-        /// Its number, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// Its beginning.
+        /// Beginning of the line.
         text: String,
     },
 }
@@ -36,13 +36,13 @@ pub enum LogReadError {
 /// A log that was read.
 #[derive(Clone, Debug)]
 pub struct LogContent {
-    /// Its name.
+    /// The name of the file, taken apart.
     pub name: LogName,
     /// Reads, writes and trims.
     pub directions: [DirectionContent; 3],
 }
 
-/// What a log says about one direction.
+/// The contents of a log about one direction.
 #[derive(Clone, Debug, Default)]
 pub struct DirectionContent {
     /// Single I/Os.
@@ -86,11 +86,11 @@ pub struct TimeSlice {
 pub struct WindowRow {
     /// ms in the time of the log.
     pub end_ms: u64,
-    /// Their mean, or what `log_window_value` asked for; 0 in histograms.
+    /// The mean of the I/Os or the value that `log_window_value` chose; 0 in histograms.
     pub value: u64,
     /// The largest value, if the log has this column.
     pub maximum: Option<u64>,
-    /// As in [`TimeSlice`]; only in histograms.
+    /// Samples by bucket, as in [`TimeSlice`]; only in histograms.
     pub cells: BTreeMap<u64, u64>,
 }
 
@@ -219,7 +219,7 @@ impl LogContent {
 /// Takes the bytes of a log and reads them line by line.
 struct Lines {
     file: LogContent,
-    layout: Option<Layout>,
+    layout: Option<RowLayout>,
     /// Rows from before the layout was known.
     undecided: Vec<Numbers>,
     /// The beginning of a line whose end is still to come.
@@ -259,20 +259,20 @@ impl Lines {
     }
 
     fn row(&mut self, numbers: Numbers) -> Option<()> {
-        match (numbers.tells()?, self.layout) {
-            (Tells::This(told), None) => self.decide(told),
-            (Tells::Nothing, None) => {
+        match (numbers.layout_hint()?, self.layout) {
+            (LayoutHint::Only(only), None) => self.decide(only),
+            (LayoutHint::Either, None) => {
                 self.undecided.push(numbers);
                 return Some(());
             }
-            (Tells::This(told), Some(layout)) if told != layout => return None,
+            (LayoutHint::Only(only), Some(layout)) if only != layout => return None,
             _ => {}
         }
         self.file.add(numbers.row(self.layout?));
         Some(())
     }
 
-    fn decide(&mut self, layout: Layout) {
+    fn decide(&mut self, layout: RowLayout) {
         self.layout = Some(layout);
         for numbers in std::mem::take(&mut self.undecided) {
             self.file.add(numbers.row(layout));
@@ -287,7 +287,7 @@ impl Lines {
         read?;
         let rest = std::mem::take(&mut self.rest);
         self.line(&rest)?;
-        self.decide(self.layout.unwrap_or(Layout::Plain));
+        self.decide(self.layout.unwrap_or(RowLayout::Plain));
         // In a log of one job, the windows of a direction follow each other.
         let is_mixed = |logged: &DirectionContent| {
             logged.windows.windows(2).any(|pair| pair[1].end_ms <= pair[0].end_ms)

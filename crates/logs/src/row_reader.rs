@@ -18,19 +18,19 @@ pub(crate) struct SampleRow {
 
 /// Where the columns of a log are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum RowLayout {
     /// The direction is the third column.
     Plain,
     /// The third column is the largest value in a window (`log_window_value=both`).
     WithMaximum,
 }
 
-/// What a row tells about the columns of its log.
+/// The layouts that a row is valid in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tells {
-    This(Layout),
+pub(crate) enum LayoutHint {
+    Only(RowLayout),
     /// The row is right in both layouts.
-    Nothing,
+    Either,
 }
 
 /// Latest time of a row; even milliseconds since 1970 are below it. Rows with later times are damaged, and sums of times could overflow.
@@ -58,27 +58,27 @@ impl Numbers {
     }
 
     /// The layouts that the row is possible in; `None` without any.
-    pub(crate) fn tells(&self) -> Option<Tells> {
+    pub(crate) fn layout_hint(&self) -> Option<LayoutHint> {
         // No block is as small as the number of a direction. Its size is 0 in a row that stands for a window; so is what follows then.
         let is_direction = |at: usize| self.numbers[at] <= 2;
         let is_size = |at: usize| !is_direction(at) || (self.numbers[at] == 0 && self.numbers[at + 1] == 0);
         let plain = is_direction(2) && is_size(3);
         let with_maximum = self.count >= 6 && is_direction(3) && is_size(4);
         match (plain, with_maximum) {
-            (true, true) => Some(Tells::Nothing),
-            (true, false) => Some(Tells::This(Layout::Plain)),
-            (false, true) => Some(Tells::This(Layout::WithMaximum)),
+            (true, true) => Some(LayoutHint::Either),
+            (true, false) => Some(LayoutHint::Only(RowLayout::Plain)),
+            (false, true) => Some(LayoutHint::Only(RowLayout::WithMaximum)),
             (false, false) => None,
         }
     }
 
-    pub(crate) fn row(&self, layout: Layout) -> SampleRow {
+    pub(crate) fn row(&self, layout: RowLayout) -> SampleRow {
         let [time_ms, value, third, fourth, fifth, ..] = self.numbers;
         let (maximum, direction, block_size) = match layout {
-            Layout::Plain => (None, third, fourth),
-            Layout::WithMaximum => (Some(third), fourth, fifth),
+            RowLayout::Plain => (None, third, fourth),
+            RowLayout::WithMaximum => (Some(third), fourth, fifth),
         };
-        // At most 2, see `tells`.
+        // At most 2, see `layout_hint`.
         SampleRow { time_ms, value, maximum, direction: direction as usize, block_size }
     }
 }
@@ -95,19 +95,19 @@ pub(crate) fn number(field: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> Option<Tells> {
-        Numbers::read(line.as_bytes())?.tells()
+    fn hinted(line: &str) -> Option<LayoutHint> {
+        Numbers::read(line.as_bytes())?.layout_hint()
     }
 
-    fn row(line: &str, layout: Layout) -> SampleRow {
+    fn row(line: &str, layout: RowLayout) -> SampleRow {
         Numbers::read(line.as_bytes()).unwrap().row(layout)
     }
 
     #[test]
     fn columns_are_told_by_what_can_be_a_direction_and_a_block_size() {
-        let plain = Some(Tells::This(Layout::Plain));
-        let maximum = Some(Tells::This(Layout::WithMaximum));
-        for (line, tells) in [
+        let plain = Some(LayoutHint::Only(RowLayout::Plain));
+        let maximum = Some(LayoutHint::Only(RowLayout::WithMaximum));
+        for (line, layout_hint) in [
             ("0, 136443, 0, 4096", plain),
             ("0, 136443, 0, 4096, 0", plain),
             ("500, 2000, 1, 0, 0", plain),
@@ -119,19 +119,22 @@ mod tests {
             ("250, 489181, 2190178, 1, 0, 0x0000", maximum),
             ("2, 7, 0, 1, 4096, 0", maximum),
             ("2, 7, 0, 0, 4096, 8192, 0, 5", maximum),
-            ("250, 1, 1, 0, 0, 0", Some(Tells::Nothing)),
+            ("250, 1, 1, 0, 0, 0", Some(LayoutHint::Either)),
             ("250, 1, 3, 4, 0, 0", None),
             ("250, 1, 3, 0, 0", None),
         ] {
-            assert_eq!(told(line), tells, "{line}");
+            assert_eq!(hinted(line), layout_hint, "{line}");
         }
     }
 
     #[test]
     fn a_row_has_the_numbers_of_its_layout() {
         let read = SampleRow { time_ms: 2, value: 7, maximum: None, direction: 1, block_size: 4096 };
-        assert_eq!(row("2, 7, 1, 4096, 8192, 0", Layout::Plain), read);
-        assert_eq!(row("2, 7, 9, 1, 4096, 0", Layout::WithMaximum), SampleRow { maximum: Some(9), ..read });
+        assert_eq!(row("2, 7, 1, 4096, 8192, 0", RowLayout::Plain), read);
+        assert_eq!(
+            row("2, 7, 9, 1, 4096, 0", RowLayout::WithMaximum),
+            SampleRow { maximum: Some(9), ..read }
+        );
     }
 
     #[test]
@@ -145,7 +148,7 @@ mod tests {
             "1,, 0, 4096",
             "-1, 2, 0, 4096",
         ] {
-            assert!(told(line).is_none(), "{line}");
+            assert!(hinted(line).is_none(), "{line}");
         }
     }
 }

@@ -31,7 +31,7 @@ impl IoSample {
 // Every I/O that is logged copies one, and thousands of them wait for the writer.
 const _: () = assert!(size_of::<IoSample>() == 56);
 
-/// What one interval of a job moved.
+/// The rates of a job in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// ms since the job began to be measured, at the end of the interval.

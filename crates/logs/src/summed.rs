@@ -52,7 +52,7 @@ struct SummedLog {
 struct MemberProgress {
     /// When it was measured; `None` before.
     begin_ms: Option<u64>,
-    /// Its last window in each direction; 0 before the first.
+    /// The last window in each direction; 0 before the first.
     last: [u64; 3],
     has_ended: bool,
 }

@@ -16,7 +16,7 @@ pub struct IoAtEnd {
     pub completed_ns: u64,
     /// When it was issued; `None` if the submitting call completed it, and it has no submission latency.
     pub issued_ns: Option<u64>,
-    /// Its bytes.
+    /// Bytes moved.
     pub len: u64,
 }
 
@@ -135,7 +135,7 @@ impl LogSums {
         }
     }
 
-    /// What has no row yet: the end of the job makes it one.
+    /// The sums that have no row yet; the end of the job makes rows of them.
     #[must_use]
     pub fn rest(&mut self) -> LogBatch {
         LogBatch::Rest {

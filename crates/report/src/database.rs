@@ -15,12 +15,12 @@ pub(crate) struct DatabaseLoad<'a> {
     pub(crate) load: &'a EventLoad,
     pub(crate) database: &'a Database,
     /// Sessions come first; there is at least one.
-    pub(crate) jobs: Vec<DatabaseJob<'a>>,
+    pub(crate) jobs: Vec<DatabaseModelJob<'a>>,
 }
 
 /// A job of a database model.
 #[derive(Clone, Copy)]
-pub(crate) struct DatabaseJob<'a> {
+pub(crate) struct DatabaseModelJob<'a> {
     /// Index in the plan.
     pub(crate) index: usize,
     pub(crate) role: DatabaseRole,
@@ -175,7 +175,7 @@ pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Databa
         else {
             continue;
         };
-        let job = DatabaseJob { index, role, spec, result };
+        let job = DatabaseModelJob { index, role, spec, result };
         match loads.iter_mut().find(|known| known.load.id == part.load.id) {
             Some(known) => known.jobs.push(job),
             None => loads.push(DatabaseLoad { load: &part.load, database, jobs: vec![job] }),
@@ -196,12 +196,12 @@ pub(crate) fn is_session(spec: &JobSpec) -> bool {
 
 impl<'a> DatabaseLoad<'a> {
     /// The first session.
-    pub(crate) fn first(&self) -> DatabaseJob<'a> {
+    pub(crate) fn first(&self) -> DatabaseModelJob<'a> {
         self.jobs[0]
     }
 
     /// The jobs that do transactions.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = &DatabaseJob<'a>> {
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &DatabaseModelJob<'a>> {
         self.jobs.iter().filter(|job| job.role == DatabaseRole::Session)
     }
 
@@ -229,7 +229,7 @@ impl<'a> DatabaseLoad<'a> {
 }
 
 impl DatabaseTotals {
-    fn add(&mut self, job: &DatabaseJob<'_>) {
+    fn add(&mut self, job: &DatabaseModelJob<'_>) {
         let stats = &job.result.stats;
         let [reads_ms, writes_ms, _] = stats.directions.each_ref().map(|direction| direction.runtime_ms);
         let runtime_ms = match reads_ms.max(writes_ms) {

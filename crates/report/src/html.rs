@@ -23,7 +23,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::model::RunReport;
-use crate::{LoggedRun, distinct};
+use crate::{SeriesFromLogs, distinct};
 use markup::escape;
 
 const STYLE: &str = include_str!("html/page.css");
@@ -40,7 +40,7 @@ pub struct PageRun<'a> {
     /// The report of the run.
     pub report: &'a RunReport,
     /// Data from the run's logs, for the charts of a report without series.
-    pub logged: Option<&'a LoggedRun>,
+    pub logged: Option<&'a SeriesFromLogs>,
 }
 
 impl RunReport {

@@ -56,7 +56,7 @@ pub use live::LiveLine;
 pub use live_table::{
     BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveRecorder, LiveSample, LiveTable, Transactions,
 };
-pub use logged::{LoggedRun, writes_log};
+pub use logged::{SeriesFromLogs, writes_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
 pub use quantity::Unit;

@@ -9,10 +9,10 @@ use ferrio_logs::{LogContent, LogName};
 
 use crate::model::{RunReport, Series};
 
-/// What the logs of a run say.
+/// Figures over time from the logs of a run.
 #[derive(Clone, Debug, Default)]
-pub struct LoggedRun {
-    /// What each job did over time.
+pub struct SeriesFromLogs {
+    /// The series of each job.
     pub series: Vec<Series>,
     /// True if figures are means of windows (`log_avg_msec`).
     pub has_windows: bool,
@@ -20,11 +20,11 @@ pub struct LoggedRun {
     pub logs: usize,
 }
 
-impl LoggedRun {
+impl SeriesFromLogs {
     /// Brings the logs of one run together. `report` is the report of the run, which has the names and starting times of jobs.
     #[must_use]
     pub fn of(logs: &[LogContent], report: Option<&RunReport>) -> Self {
-        LoggedRun {
+        SeriesFromLogs {
             series: series::series(logs, report),
             has_windows: logs.iter().any(LogContent::has_windows),
             logs: logs.len(),

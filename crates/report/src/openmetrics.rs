@@ -16,7 +16,7 @@ use crate::model::{
 };
 use database::{DATABASES, databases};
 use exposition::{
-    Distribution, Family, Labels, MetricPoint, MetricValue, each, families, latency, latency_histogram,
+    Family, Labels, MetricDistribution, MetricPoint, MetricValue, each, families, latency, latency_histogram,
     latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, write,
 };
 
@@ -269,7 +269,7 @@ fn samples(min: u64, max: u64, mean: f64, count: u64, unit: u64) -> Vec<MetricPo
     let unit = unit as f64;
     let parts = [("0.0", min), ("1.0", max)]
         .map(|(share, rate)| (share.to_owned(), (rate as f64 * unit).to_string()));
-    one(MetricValue::Distribution(Distribution {
+    one(MetricValue::Distribution(MetricDistribution {
         parts: parts.into(),
         sum: mean * count as f64 * unit,
         count,

@@ -27,7 +27,7 @@ pub enum ReadError {
         line: usize,
         /// Column of that line.
         column: usize,
-        /// What is wrong there.
+        /// The error at that position.
         reason: String,
     },
     /// The document is JSON, but not a report.
@@ -37,7 +37,7 @@ pub enum ReadError {
         line: usize,
         /// Column of that line.
         column: usize,
-        /// What is wrong there.
+        /// The error at that position.
         reason: String,
     },
 }

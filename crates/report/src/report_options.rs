@@ -106,13 +106,13 @@ impl ReportOptions {
         ReportOptions { formats, series, ..self.clone() }
     }
 
-    /// The same options, for a report made now.
+    /// Sets the time of the report to the current time.
     #[must_use]
     pub fn now(self) -> Self {
         ReportOptions { time: local_now(), ..self }
     }
 
-    /// The same options, for a run in this environment at its current progress.
+    /// Takes the environment of a run, and its CPU times so far.
     #[must_use]
     pub fn within(self, environment: &RunEnvironment) -> Self {
         ReportOptions {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use ferrio_job::Plan;
-use ferrio_logs::{Backlog, LogBatch, LogSender};
+use ferrio_logs::{LogBacklog, LogBatch, LogSender};
 use ferrio_results::{JobProgress, JobState, Progress, SteadyResult};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
@@ -22,7 +22,7 @@ pub(crate) struct Monitor<'a> {
     clock: Clock,
     controls: &'a [JobControl],
     jobs: Vec<WatchedJob>,
-    logs: Option<Backlog>,
+    logs: Option<LogBacklog>,
     steady: Option<SteadyWatch>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Monitor<'a> {
             clock,
             controls,
             jobs: watched.collect(),
-            logs: logs.map(Backlog::new),
+            logs: logs.map(LogBacklog::new),
             steady: SteadyWatch::new(plan),
         }
     }
@@ -183,7 +183,7 @@ impl WatchedJob {
         index: usize,
         ns: u64,
         control: &JobControl,
-        logs: Option<&mut Backlog>,
+        logs: Option<&mut LogBacklog>,
         take: impl Fn(&mut Sampler, [u64; 3], u64) -> Option<[u64; 3]>,
     ) {
         let completed = Completed::published(&control.live);

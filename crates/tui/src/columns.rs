@@ -62,7 +62,8 @@ impl JobColumn {
         all.into_iter().filter(|column| by_importance.contains(column)).collect()
     }
 
-    /// The rank of the column, 0 for the most important; its width in characters, with the blank before it; its heading, without a direction.
+    /// The rank of the column, 0 for the most important; the width in characters, with the blank before it; the heading, without the
+    /// direction.
     const fn row(self) -> (u8, usize, &'static str) {
         match self {
             JobColumn::Tps => (0, 10, "tps"),
@@ -164,8 +165,8 @@ fn state(entry: &LiveEntry) -> String {
 
 /// The name of an entry and its suffix: the number of its jobs if it has several, or the number of its job if other entries have the same
 /// name.
-pub(crate) fn name(table: &LiveTable, place: Option<usize>) -> (String, String) {
-    let Some(entry) = place.and_then(|place| table.entries.get(place)) else {
+pub(crate) fn name(table: &LiveTable, index: Option<usize>) -> (String, String) {
+    let Some(entry) = index.and_then(|index| table.entries.get(index)) else {
         return ("all".to_owned(), format!(" x{}", table.all.jobs()));
     };
     let has_namesakes = || table.entries.iter().filter(|other| other.name == entry.name).nth(1).is_some();

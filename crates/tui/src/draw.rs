@@ -82,8 +82,8 @@ pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: T
     let entry = view.shown(board);
     let shown = match view.selected {
         None => "all jobs".to_owned(),
-        place => {
-            let (name, suffix) = name(&board.table, place);
+        index => {
+            let (name, suffix) = name(&board.table, index);
             name + &suffix
         }
     };
@@ -173,11 +173,11 @@ fn draw_table(
     put(frame, area, 0, &line(("job", ""), &JobColumn::heading), look.heading());
     let visible = area.height.saturating_sub(1);
     let above = view.scroll(rows, usize::from(visible));
-    for (y, &place) in (1..=visible).zip(rows.iter().skip(above)) {
-        let entry = place.and_then(|place| board.table.entries.get(place)).unwrap_or(&board.table.all);
-        let (name, suffix) = name(&board.table, place);
+    for (y, &index) in (1..=visible).zip(rows.iter().skip(above)) {
+        let entry = index.and_then(|index| board.table.entries.get(index)).unwrap_or(&board.table.all);
+        let (name, suffix) = name(&board.table, index);
         let text = line((&name, &suffix), &|column| column.text(entry, board.table.units));
-        let style = if place == view.selected { look.selected() } else { Style::new() };
+        let style = if index == view.selected { look.selected() } else { Style::new() };
         put(frame, area, y, &text, style);
     }
 }
@@ -198,7 +198,7 @@ fn fitted(name: &str, suffix: &str, width: usize) -> String {
     fitted
 }
 
-/// As many keys as fit.
+/// The help on keys, as far as it fits.
 fn keys_that_fit(width: usize) -> String {
     let mut text = String::new();
     for key in KEYS {

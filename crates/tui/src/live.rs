@@ -24,7 +24,7 @@ use ratatui::crossterm::event::{self, Event as Input};
 
 use crate::board::Board;
 use crate::draw::draw;
-use crate::screen::{Keys, NoTerminal, Screen, Terminal};
+use crate::screen::{Keys, NoTerminal, Terminal, TerminalScreen};
 use crate::signals::Signals;
 use crate::style::TerminalStyle;
 use crate::view::{KeyAction, View};
@@ -52,7 +52,7 @@ pub struct LiveView {
 #[derive(Debug)]
 struct SharedBoard {
     board: Mutex<Board>,
-    screen: Arc<Screen>,
+    screen: Arc<TerminalScreen>,
     waker: PipeWriter,
     /// Whether the board has changed since the last drawing. The pipe then has a byte.
     is_changed: AtomicBool,
@@ -91,7 +91,7 @@ impl LiveView {
         let (woken, waker) = io::pipe()?;
         let shared = Arc::new(SharedBoard {
             board: Mutex::new(Board::new(LiveTable::new(plan))),
-            screen: Screen::new(terminal),
+            screen: TerminalScreen::new(terminal),
             waker,
             is_changed: AtomicBool::new(false),
         });
@@ -233,8 +233,8 @@ impl Display<'_> {
         // Only this thread is interrupted when the size changes.
         SigSet::from(Signal::SIGWINCH).thread_unblock()?;
         let stream = BufWriter::with_capacity(BUFFER_BYTES, self.shared.screen.stream());
-        // Never dropped: it would try to show the cursor, which `Screen` does, and print an error if the terminal has gone, which panics if
-        // stderr was the same terminal.
+        // Never dropped: it would try to show the cursor, which `TerminalScreen` does, and print an error if the terminal has gone, which
+        // panics if stderr was the same terminal.
         let mut terminal = ManuallyDrop::new(ratatui::Terminal::new(CrosstermBackend::new(stream))?);
         // From its first call on, crossterm receives changes of the size.
         self.read_keys(&mut terminal)?;

@@ -91,18 +91,18 @@ pub(crate) enum Keys {
 
 /// The screen of a terminal, which the view takes and gives back.
 #[derive(Debug)]
-pub(crate) struct Screen {
+pub(crate) struct TerminalScreen {
     tty: File,
     is_taken: AtomicBool,
     /// Whether the screen was given back for good.
     is_over: AtomicBool,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// A screen that is given back when a thread panics, before the panic is printed.
     pub(crate) fn new(terminal: Terminal) -> Arc<Self> {
         let [is_taken, is_over] = <[AtomicBool; 2]>::default();
-        let screen = Arc::new(Screen { tty: terminal.tty, is_taken, is_over });
+        let screen = Arc::new(TerminalScreen { tty: terminal.tty, is_taken, is_over });
         let of_hook = Arc::clone(&screen);
         let print = panic::take_hook();
         panic::set_hook(Box::new(move |info| {

@@ -77,17 +77,17 @@ impl View {
     /// The rows of the table: all entries together, then the index of each entry.
     pub(crate) fn rows(&self, board: &Board) -> Vec<Option<usize>> {
         let entries = &board.table.entries;
-        let mut places: Vec<usize> = (0..entries.len()).collect();
+        let mut indices: Vec<usize> = (0..entries.len()).collect();
         if self.sort != Sort::Job {
-            let key = |&place: &usize| self.sort.key(&entries[place]);
-            places.sort_by(|a, b| key(b).total_cmp(&key(a)));
+            let key = |&index: &usize| self.sort.key(&entries[index]);
+            indices.sort_by(|a, b| key(b).total_cmp(&key(a)));
         }
-        std::iter::once(None).chain(places.into_iter().map(Some)).collect()
+        std::iter::once(None).chain(indices.into_iter().map(Some)).collect()
     }
 
     /// The entry whose history is shown.
     pub(crate) fn shown<'a>(&self, board: &'a Board) -> &'a LiveEntry {
-        self.selected.and_then(|place| board.table.entries.get(place)).unwrap_or(&board.table.all)
+        self.selected.and_then(|index| board.table.entries.get(index)).unwrap_or(&board.table.all)
     }
 
     /// Scrolls until the selected row is among the `visible` ones. Returns the first of them.
@@ -201,9 +201,9 @@ mod tests {
             entry.errors = errors;
         }
         press(&mut view, &board, &[KeyCode::Down]);
-        for places in [[0, 1, 2], [1, 2, 0], [0, 2, 1], [2, 0, 1], [2, 0, 1], [0, 1, 2]] {
+        for indices in [[0, 1, 2], [1, 2, 0], [0, 2, 1], [2, 0, 1], [2, 0, 1], [0, 1, 2]] {
             let rows = view.rows(&board);
-            assert_eq!(rows, [None, Some(places[0]), Some(places[1]), Some(places[2])], "{:?}", view.sort);
+            assert_eq!(rows, [None, Some(indices[0]), Some(indices[1]), Some(indices[2])], "{:?}", view.sort);
             assert_eq!(view.shown(&board).name, "a");
             press(&mut view, &board, &[KeyCode::Char('s')]);
         }

@@ -6,7 +6,7 @@ mod target;
 
 use ferrio_job::LogKind;
 use ferrio_logs::{LogContent, LogName, inflate_log};
-use ferrio_report::LoggedRun;
+use ferrio_report::SeriesFromLogs;
 
 target::target!(|data: &[u8]| {
     let Some((&choice, log)) = data.split_first() else { return };
@@ -25,7 +25,7 @@ target::target!(|data: &[u8]| {
     match LogContent::read(name, log) {
         Ok(read) => {
             let logs = [read];
-            let run = LoggedRun::of(&logs, None);
+            let run = SeriesFromLogs::of(&logs, None);
             let report = run.report(&logs);
             assert!(run.series.len() <= 1);
             assert!(!report.to_json().is_empty());

@@ -8,7 +8,7 @@ use ferrio_compare::{Directory, SideError, read_log, read_run};
 use ferrio_logs::{LogContent, LogName, LogReadError};
 use ferrio_machine::is_same_file;
 use ferrio_report::model::RunReport;
-use ferrio_report::{LoggedRun, writes_log};
+use ferrio_report::{SeriesFromLogs, writes_log};
 
 use super::refusal;
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub struct PageInput {
     pub name: String,
     pub report: RunReport,
     /// Data from the logs of the run, if there are any.
-    pub logged: Option<LoggedRun>,
+    pub logged: Option<SeriesFromLogs>,
     /// True if the run has logs but no report.
     pub is_from_logs: bool,
 }
@@ -131,7 +131,7 @@ fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, Error> {
     }
     let input = |(run, logs): (ferrio_compare::MeasuredRun, Vec<LogContent>)| PageInput {
         name: run.path.display().to_string(),
-        logged: (!logs.is_empty()).then(|| LoggedRun::of(&logs, Some(&run.report))),
+        logged: (!logs.is_empty()).then(|| SeriesFromLogs::of(&logs, Some(&run.report))),
         report: run.report,
         is_from_logs: false,
     };
@@ -150,7 +150,7 @@ fn runs_from_logs_only(logs: Vec<InputLog>) -> Result<Vec<PageInput>, Error> {
         }
     }
     let input = |(directory, logs): (PathBuf, Vec<LogContent>)| {
-        let run = LoggedRun::of(&logs, None);
+        let run = SeriesFromLogs::of(&logs, None);
         let mut prefixes: Vec<&str> = logs.iter().map(|log| log.name.prefix.as_str()).collect();
         prefixes.sort_unstable();
         prefixes.dedup();

@@ -79,17 +79,17 @@ fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
 /// The name of each entry in the reports of this plan, with its jobs.
 #[must_use]
 pub fn entry_names<'a>(plan: &'a Plan) -> Vec<(&'a str, Vec<&'a JobSpec>)> {
-    let specs = |places: Vec<usize>| places.into_iter().map(|place| &plan.jobs[place].spec).collect();
+    let specs = |indices: Vec<usize>| indices.into_iter().map(|index| &plan.jobs[index].spec).collect();
     let named = |jobs: Vec<&'a JobSpec>| Some((report_name(jobs.first()?), jobs));
-    entry_jobs(plan).into_iter().filter_map(|places| named(specs(places))).collect()
+    entry_jobs(plan).into_iter().filter_map(|indices| named(specs(indices))).collect()
 }
 
 /// Consecutive jobs of one group with `group_reporting` share an entry, and every other job has its own; jobs with `stats=0` have none.
 /// Nothing is sampled in a ramp: a job that is in its ramp, or ended there, contributes its counters only.
 pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJobs<'a>> {
-    let entry = |places: Vec<usize>| {
-        let places = places.into_iter().filter(|&place| place < result.jobs.len());
-        EntryJobs::new(places.map(|place| (&plan.jobs[place].spec, &result.jobs[place])).collect())
+    let entry = |indices: Vec<usize>| {
+        let indices = indices.into_iter().filter(|&index| index < result.jobs.len());
+        EntryJobs::new(indices.map(|index| (&plan.jobs[index].spec, &result.jobs[index])).collect())
     };
     entry_jobs(plan).into_iter().filter_map(entry).collect()
 }
@@ -98,13 +98,13 @@ pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJob
 #[must_use]
 pub fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
     let mut entries: Vec<Vec<usize>> = Vec::new();
-    let spec = |place: usize| &plan.jobs[place].spec;
-    for place in (0..plan.jobs.len()).filter(|&place| spec(place).measure.reported) {
+    let spec = |index: usize| &plan.jobs[index].spec;
+    for index in (0..plan.jobs.len()).filter(|&index| spec(index).measure.reported) {
         match entries.last_mut() {
-            Some(entry) if entry.last().is_some_and(|&last| spec(last).shares_entry_with(spec(place))) => {
-                entry.push(place);
+            Some(entry) if entry.last().is_some_and(|&last| spec(last).shares_entry_with(spec(index))) => {
+                entry.push(index);
             }
-            _ => entries.push(vec![place]),
+            _ => entries.push(vec![index]),
         }
     }
     entries

@@ -7,7 +7,7 @@ use ferrio_stats::{saturating_add_to, saturating_total};
 use serde::Serialize;
 use serde_json::json;
 
-use super::events::{EventKind, RunEvent, events};
+use super::events::{PageEvent, PageEventKind, events};
 use super::markup::{HtmlTable, escape, folded, script_data};
 use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
@@ -49,7 +49,7 @@ pub(super) struct RunChartData {
     left_out: usize,
     tracks: Vec<Track>,
     devices: Vec<DeviceTrack>,
-    events: Vec<RunEvent>,
+    events: Vec<PageEvent>,
 }
 
 /// A device over time.
@@ -144,13 +144,13 @@ pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
         let _ = writeln!(out, "<p>The first {MAX_LINES} of {} curves are drawn.</p>", all.len());
     }
     out.push_str("<div class=\"charts\">\n");
-    out.push_str(&place(
+    out.push_str(&chart_element(
         "percentiles",
         "Latency by percentile",
         "Each step to the right is one more nine.",
         "",
     ));
-    out.push_str(&place(
+    out.push_str(&chart_element(
         "distribution",
         "Distribution of latencies",
         "The share of I/Os that took no longer.",
@@ -175,7 +175,7 @@ pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunChartData]) -> String {
             let drawn = data.tracks.len();
             let _ = writeln!(out, "<p>The first {drawn} of {} jobs are drawn.</p>", drawn + data.left_out);
         }
-        out.push_str(&places(number, data));
+        out.push_str(&run_charts(number, data));
     }
     out
 }
@@ -206,10 +206,10 @@ fn logged_note(run: &PageRun<'_>) -> String {
     format!("<p class=\"quiet\">Drawn from {count}{windows}.</p>\n")
 }
 
-fn places(number: usize, data: &RunChartData) -> String {
+fn run_charts(number: usize, data: &RunChartData) -> String {
     let run = format!(" data-run=\"{number}\"");
     let mut out = String::from("<div class=\"charts\">\n");
-    out.push_str(&place(
+    out.push_str(&chart_element(
         "phases",
         "Phases and events",
         "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; hatched: throttled; triangle: errors.",
@@ -217,20 +217,20 @@ fn places(number: usize, data: &RunChartData) -> String {
     ));
     if data.any(|direction| !direction.ios.is_empty()) {
         let about = "Orange stripes are stalls, grey ones are ramps, hatched ones are throttling.";
-        out.push_str(&place("iops", "IOPS", about, &run));
+        out.push_str(&chart_element("iops", "IOPS", about, &run));
     }
     if data.any(|direction| !direction.bytes.is_empty()) {
-        out.push_str(&place("bandwidth", "Bandwidth", "Of each job and direction.", &run));
+        out.push_str(&chart_element("bandwidth", "Bandwidth", "Of each job and direction.", &run));
     }
     if data.any(|direction| !direction.mean.is_empty()) {
         let about = "Of the windows that the rows of the log stand for.";
-        out.push_str(&place("mean", "Mean latency over time", about, &run));
+        out.push_str(&chart_element("mean", "Mean latency over time", about, &run));
     }
     if data.tracks.iter().flat_map(|track| &track.depth).any(Option::is_some) {
-        out.push_str(&place("depth", "Queue depth", "Mean number of I/Os in flight.", &run));
+        out.push_str(&chart_element("depth", "Queue depth", "Mean number of I/Os in flight.", &run));
     }
     if !data.devices.is_empty() {
-        out.push_str(&place(
+        out.push_str(&chart_element(
             "utilisation",
             "Utilisation of devices",
             "Share of time with requests, of all programs.",
@@ -244,7 +244,7 @@ fn places(number: usize, data: &RunChartData) -> String {
             }
             let caption = format!("Latency over time: {} {}", track.name, direction.name);
             let about = "The stronger the colour, the more I/Os with this latency, on a logarithmic scale.";
-            out.push_str(&place(
+            out.push_str(&chart_element(
                 "heatmap",
                 &caption,
                 about,
@@ -258,7 +258,7 @@ fn places(number: usize, data: &RunChartData) -> String {
 }
 
 /// The element of a chart. The caption is plain text.
-fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
+fn chart_element(chart: &str, caption: &str, about: &str, of: &str) -> String {
     let caption = escape(caption);
     let wide = if chart == "phases" { " class=\"wide\"" } else { "" };
     format!(
@@ -287,13 +287,13 @@ fn listed(data: &RunChartData) -> String {
         None | Some(0) => String::new(),
         Some(more) => format!("<p>… and {more} more.</p>\n"),
     };
-    let count = |kind: EventKind| data.events.iter().filter(|event| event.kind == kind).count();
+    let count = |kind: PageEventKind| data.events.iter().filter(|event| event.kind == kind).count();
     let summary = format!(
         "Events: stalls {}, rows with errors {}, throttled {}, ramps {}",
-        count(EventKind::Stall),
-        count(EventKind::Error),
-        count(EventKind::Throttled),
-        count(EventKind::Ramp)
+        count(PageEventKind::Stall),
+        count(PageEventKind::Error),
+        count(PageEventKind::Throttled),
+        count(PageEventKind::Ramp)
     );
     folded(&summary, &(table.end() + &more))
 }

@@ -16,11 +16,11 @@ const MIN_BUSY_IOS: u64 = 5;
 
 /// An event of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct RunEvent {
+pub(super) struct PageEvent {
     /// Start and end in ms since the start of the run.
     pub(super) from: u64,
     pub(super) to: u64,
-    pub(super) kind: EventKind,
+    pub(super) kind: PageEventKind,
     /// Index of the track; `None` for all tracks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) track: Option<usize>,
@@ -31,7 +31,7 @@ pub(super) struct RunEvent {
 /// Kinds of events, which the charts show differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum EventKind {
+pub(super) enum PageEventKind {
     Ramp,
     Error,
     Stall,
@@ -39,19 +39,19 @@ pub(super) enum EventKind {
 }
 
 /// All events of these tracks of a report, in chronological order.
-pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<RunEvent> {
-    let mut all: Vec<RunEvent> =
+pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<PageEvent> {
+    let mut all: Vec<PageEvent> =
         tracks.iter().enumerate().flat_map(|(number, track)| track_events(number, track)).collect();
     if let Some(ferrio) = &report.ferrio {
         all.extend(rate_falls(report, ferrio, tracks).into_iter().map(|(track, fall)| {
             let [_, from, to] = fall.ms;
-            RunEvent { from, to, kind: EventKind::Throttled, track: Some(track), what: fall.text() }
+            PageEvent { from, to, kind: PageEventKind::Throttled, track: Some(track), what: fall.text() }
         }));
-        all.extend(ferrio.throttling.iter().map(|period| RunEvent {
+        all.extend(ferrio.throttling.iter().map(|period| PageEvent {
             from: period.from_ms,
             // Documents may contain invalid values.
             to: period.to_ms.max(period.from_ms),
-            kind: EventKind::Throttled,
+            kind: PageEventKind::Throttled,
             track: None,
             what: cpu_text(period),
         }));
@@ -60,12 +60,12 @@ pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<RunEvent> {
     all
 }
 
-fn track_events(number: usize, track: &Track) -> Vec<RunEvent> {
+fn track_events(number: usize, track: &Track) -> Vec<PageEvent> {
     let mut all = Vec::new();
-    let mut add = |from, to, kind, what| all.push(RunEvent { from, to, kind, track: Some(number), what });
+    let mut add = |from, to, kind, what| all.push(PageEvent { from, to, kind, track: Some(number), what });
     let begin = track.edges[0];
     if track.ramp > begin {
-        add(begin, track.ramp, EventKind::Ramp, "ramp: not part of the figures".to_owned());
+        add(begin, track.ramp, PageEventKind::Ramp, "ramp: not part of the figures".to_owned());
     }
     let rows = track.edges.len() - 1;
     let row_sum = |row: usize| -> u64 {
@@ -87,7 +87,7 @@ fn track_events(number: usize, track: &Track) -> Vec<RunEvent> {
         if at > from {
             let (from, to) = (track.edges[from], track.edges[at]);
             let length = Unit::Nanoseconds.text((to - from) as f64 * 1e6);
-            add(from, to, EventKind::Stall, format!("no I/O completed for {length}"));
+            add(from, to, PageEventKind::Stall, format!("no I/O completed for {length}"));
         }
         at += 1;
     }
@@ -99,14 +99,14 @@ fn track_events(number: usize, track: &Track) -> Vec<RunEvent> {
             add(
                 from,
                 to,
-                EventKind::Stall,
+                PageEventKind::Stall,
                 format!("an I/O took {slow}; the slowest of half of all rows took at most {usual}"),
             );
         }
         match track.errors.get(row) {
             None | Some(0) => {}
-            Some(1) => add(from, to, EventKind::Error, "1 error".to_owned()),
-            Some(count) => add(from, to, EventKind::Error, format!("{count} errors")),
+            Some(1) => add(from, to, PageEventKind::Error, "1 error".to_owned()),
+            Some(count) => add(from, to, PageEventKind::Error, format!("{count} errors")),
         }
     }
     all
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    fn found(track: Track) -> Vec<(u64, u64, EventKind, String)> {
+    fn found(track: Track) -> Vec<(u64, u64, PageEventKind, String)> {
         events(&RunReport::default(), &[track])
             .into_iter()
             .map(|event| (event.from, event.to, event.kind, event.what))
@@ -145,7 +145,7 @@ mod tests {
     fn rows_without_io_are_one_stall_unless_the_job_is_slow_anyway() {
         let stalled = track(&[100, 0, 0, 100], &[5, 0, 0, 5]);
         let text = "no I/O completed for 1.000 s".to_owned();
-        assert_eq!(found(stalled), [(500, 1500, EventKind::Stall, text)]);
+        assert_eq!(found(stalled), [(500, 1500, PageEventKind::Stall, text)]);
         assert_eq!(found(track(&[1, 0, 0, 1], &[5, 0, 0, 5])), []);
         assert_eq!(found(track(&[0, 100, 0], &[0, 5, 0])).len(), 2);
     }
@@ -155,7 +155,7 @@ mod tests {
         let text = "an I/O took 1.010 us; the slowest of half of all rows took at most 101 ns".to_owned();
         assert_eq!(found(track(&[9, 9, 9], &[101, 100, 1010])), []);
         let text = text.replace("1.010", "1.011");
-        assert_eq!(found(track(&[9, 9, 9], &[101, 100, 1011])), [(1000, 1500, EventKind::Stall, text)]);
+        assert_eq!(found(track(&[9, 9, 9], &[101, 100, 1011])), [(1000, 1500, PageEventKind::Stall, text)]);
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         with.ramp = 500;
         with.errors = vec![0, 3];
         let kinds = found(with);
-        assert_eq!(kinds[0], (0, 500, EventKind::Ramp, "ramp: not part of the figures".to_owned()));
-        assert_eq!(kinds[1], (500, 1000, EventKind::Error, "3 errors".to_owned()));
+        assert_eq!(kinds[0], (0, 500, PageEventKind::Ramp, "ramp: not part of the figures".to_owned()));
+        assert_eq!(kinds[1], (500, 1000, PageEventKind::Error, "3 errors".to_owned()));
     }
 }

@@ -4,7 +4,7 @@ use ferrio_job::LogKind;
 use ferrio_logs::LogContent;
 use ferrio_stats::{Buckets, Latency, saturating_total};
 
-use super::LoggedRun;
+use super::SeriesFromLogs;
 use crate::build::{HistogramOptions, latency_report};
 use crate::model::{DirectionReport, DirectionSeries, JobReport, LatencyReport, RunReport, Series};
 
@@ -12,7 +12,7 @@ use crate::model::{DirectionReport, DirectionSeries, JobReport, LatencyReport, R
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
-pub(super) fn report(run: &LoggedRun, logs: &[LogContent]) -> RunReport {
+pub(super) fn report(run: &SeriesFromLogs, logs: &[LogContent]) -> RunReport {
     let job = |series: &Series| {
         let of_job = logs.iter().filter(|log| match log.name.number {
             Some(number) => number == series.job_number,

@@ -26,11 +26,11 @@ pub(super) fn series(logs: &[LogContent], report: Option<&RunReport>) -> Vec<Ser
     }
     let highest = logs.iter().filter_map(|log| log.name.number).max().unwrap_or(0);
     let owners = report.map(|report| owners(report, highest)).unwrap_or_default();
-    let clock = Clock::of(logs, report);
+    let origin = RunOrigin::of(logs, report);
     let series = jobs.into_iter().filter_map(|((number, _), logs)| {
         let owner = owners.get((number as usize).checked_sub(1)?).copied();
         let name = owner.map_or(&logs[0].name.prefix, |owner| &owner.jobname).clone();
-        let series = job_series(&logs, &clock.of_job(owner))?;
+        let series = job_series(&logs, &origin.of_job(owner))?;
         let group = owner.map_or(0, |owner| owner.groupid);
         Some(Series { jobname: name, job_number: number, groupid: group, ..series })
     });
@@ -63,7 +63,7 @@ fn owners(report: &RunReport, highest: u32) -> Vec<&JobReport> {
 }
 
 /// Where times of logs are in the run.
-struct Clock {
+struct RunOrigin {
     /// Beginning of the run since 1970, ms.
     epoch_ms: u64,
     /// The first `job_start` of the run, 0 if it is not known.
@@ -71,32 +71,32 @@ struct Clock {
 }
 
 /// Where times of the logs of one job are in the run.
-struct JobClock {
+struct JobOrigin {
     epoch_ms: u64,
     /// When the job began, ms since the start of the run.
     offset_ms: u64,
 }
 
-impl Clock {
+impl RunOrigin {
     fn of(logs: &[LogContent], report: Option<&RunReport>) -> Self {
         let starts = report.into_iter().flat_map(|report| &report.jobs).map(|job| job.job_start);
         let first_start_ms = starts.filter(|&start| start > 0).min().unwrap_or(0);
         let first_times = logs.iter().flat_map(|log| &log.directions).filter_map(first_time);
         let first = first_times.filter(|&time| time >= EPOCH_MS).min().unwrap_or(0);
         let is_near = (first_start_ms..first_start_ms.saturating_add(DAY_MS)).contains(&first);
-        Clock { epoch_ms: if is_near { first_start_ms } else { first }, first_start_ms }
+        RunOrigin { epoch_ms: if is_near { first_start_ms } else { first }, first_start_ms }
     }
 
     /// Jobs that begin within an eighth of a second begin together: rows of clones are the same.
-    fn of_job(&self, owner: Option<&JobReport>) -> JobClock {
+    fn of_job(&self, owner: Option<&JobReport>) -> JobOrigin {
         let start = owner.map_or(0, |owner| owner.job_start);
         let since = start.saturating_sub(self.first_start_ms);
         let offset_ms = (since + MIN_SLICE_MS / 2) / MIN_SLICE_MS * MIN_SLICE_MS;
-        JobClock { epoch_ms: self.epoch_ms, offset_ms }
+        JobOrigin { epoch_ms: self.epoch_ms, offset_ms }
     }
 }
 
-impl JobClock {
+impl JobOrigin {
     /// A time of a log in ms since the start of the run.
     fn at(&self, time_ms: u64) -> u64 {
         if time_ms >= EPOCH_MS {
@@ -122,12 +122,12 @@ struct Grid {
 
 impl Grid {
     /// `None` if the logs have no rows.
-    fn of(logs: &[&LogContent], clock: &JobClock) -> Option<Self> {
+    fn of(logs: &[&LogContent], origin: &JobOrigin) -> Option<Self> {
         let all =
             || logs.iter().flat_map(|log| &log.directions).filter(|logged| first_time(logged).is_some());
         let first = all().filter_map(first_time).min()?;
-        let start = if first >= EPOCH_MS { clock.at(first) } else { clock.offset_ms };
-        let last = all().map(|logged| clock.at(last_time(logged))).max()?;
+        let start = if first >= EPOCH_MS { origin.at(first) } else { origin.offset_ms };
+        let last = all().map(|logged| origin.at(last_time(logged))).max()?;
         let windows = |histograms: bool| {
             let of_kind = logs.iter().filter(|log| (log.name.kind == LogKind::Histogram) == histograms);
             of_kind.flat_map(|log| &log.directions).filter_map(|logged| window_ms(&logged.windows)).min()
@@ -136,7 +136,7 @@ impl Grid {
             all().filter(|logged| !logged.singles.slices.is_empty()).map(|logged| logged.singles.step_ms);
         let step = singles.chain(windows(false)).chain(windows(true)).max()?.max(1);
         // What fio did since the last whole window is missing in some logs: those of latencies may end later than those of rates.
-        let ends = logs.iter().filter_map(|log| last_of_windows(log)).map(|end| clock.at(end));
+        let ends = logs.iter().filter_map(|log| last_of_windows(log)).map(|end| origin.at(end));
         let common = ends.filter(|&end| end + step + step / 2 >= last).min();
         let end = common.unwrap_or(last).max(start + 1);
         let step_ms = step * ((end - start) / step / MAX_ROWS + 1);
@@ -193,9 +193,9 @@ fn window_ms(windows: &[WindowRow]) -> Option<u64> {
     lengths.get(lengths.len() / 2).copied()
 }
 
-fn job_series(logs: &[&LogContent], clock: &JobClock) -> Option<Series> {
-    let grid = Grid::of(logs, clock)?;
-    let job = JobLogs { logs, clock, grid: &grid };
+fn job_series(logs: &[&LogContent], origin: &JobOrigin) -> Option<Series> {
+    let grid = Grid::of(logs, origin)?;
+    let job = SeriesBuilder { logs, origin, grid: &grid };
     let depths: Vec<Option<Vec<f64>>> = (0..3).filter_map(|number| job.in_flight(number)).collect();
     let depth = |row: usize| depths.iter().map(|rows| rows.as_ref().map(|rows| rows[row])).sum();
     Some(Series {
@@ -212,13 +212,13 @@ fn job_series(logs: &[&LogContent], clock: &JobClock) -> Option<Series> {
 }
 
 /// The logs of a job and the rows that they are brought into.
-struct JobLogs<'a> {
+struct SeriesBuilder<'a> {
     logs: &'a [&'a LogContent],
-    clock: &'a JobClock,
+    origin: &'a JobOrigin,
     grid: &'a Grid,
 }
 
-impl JobLogs<'_> {
+impl SeriesBuilder<'_> {
     /// The first log of these kinds that has single I/Os of a direction.
     fn singles(&self, number: usize, kinds: &[LogKind]) -> Option<Vec<TimeSlice>> {
         let of_kind =
@@ -227,7 +227,7 @@ impl JobLogs<'_> {
         let mut rows = vec![TimeSlice::default(); self.grid.rows()];
         for (at, slice) in (0..).zip(&singles.slices) {
             let middle = singles.origin_ms + at * singles.step_ms + singles.step_ms / 2;
-            rows[self.grid.row_at(self.clock.at(middle))].add(slice);
+            rows[self.grid.row_at(self.origin.at(middle))].add(slice);
         }
         Some(rows)
     }
@@ -247,7 +247,7 @@ impl JobLogs<'_> {
         let length = window_ms(windows).unwrap_or(self.grid.step_ms);
         let mut before = self.grid.edges[0];
         let place = |window: &'b WindowRow| {
-            let end = self.clock.at(window.end_ms);
+            let end = self.origin.at(window.end_ms);
             let begin = before.min(end);
             before = end;
             // Nothing completed in windows that have no row.
@@ -294,7 +294,8 @@ impl JobLogs<'_> {
         rows
     }
 
-    /// What was in flight on average: the latencies of the I/Os of a row over its length. The outer `None` is for a direction without I/O.
+    /// The mean number of I/Os in flight: the latencies of the I/Os of a row over its length. The outer `None` is for a direction without
+    /// I/O.
     fn in_flight(&self, number: usize) -> Option<Option<Vec<f64>>> {
         self.logs.iter().find_map(|log| first_time(&log.directions[number]))?;
         let singles = self.singles(number, &[LogKind::Latency, LogKind::CompletionLatency]);

@@ -42,11 +42,11 @@ pub(super) struct MetricPoint {
 pub(super) enum MetricValue {
     Whole(u64),
     Real(f64),
-    Distribution(Distribution),
+    Distribution(MetricDistribution),
 }
 
 /// Quantiles of a distribution with their values, or upper bounds with the number of samples that do not exceed them.
-pub(super) struct Distribution {
+pub(super) struct MetricDistribution {
     /// Both as they are written, ascending.
     pub(super) parts: Vec<(String, String)>,
     pub(super) sum: f64,
@@ -116,7 +116,7 @@ pub(super) fn latency(latency: &LatencyReport) -> Vec<MetricPoint> {
     quantiles.push((1.0, seconds_of_ns(max)));
     let parts = quantiles.into_iter().map(|(share, value)| (canonical(share), value.to_string()));
     let sum = mean * samples as f64 / 1e9;
-    one(MetricValue::Distribution(Distribution { parts: parts.collect(), sum, count: samples }))
+    one(MetricValue::Distribution(MetricDistribution { parts: parts.collect(), sum, count: samples }))
 }
 
 /// The buckets of a latency, if the report has its histogram: six bounds per decade from 1 us to 100 s.
@@ -139,7 +139,11 @@ pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<MetricPoint> {
     }
     let count = saturating_total(bins.iter().map(|&(_, count)| count));
     parts.push(("+Inf".to_owned(), count.to_string()));
-    one(MetricValue::Distribution(Distribution { parts, sum: latency.mean * count as f64 / 1e9, count }))
+    one(MetricValue::Distribution(MetricDistribution {
+        parts,
+        sum: latency.mean * count as f64 / 1e9,
+        count,
+    }))
 }
 
 /// The standard deviation of a latency, if there are samples.
@@ -207,7 +211,7 @@ impl<T> Family<T> {
         match &point.value {
             MetricValue::Whole(value) => sample(suffix, &labels, &value.to_string()),
             MetricValue::Real(value) => sample(suffix, &labels, &value.to_string()),
-            MetricValue::Distribution(Distribution { parts, sum, count }) => {
+            MetricValue::Distribution(MetricDistribution { parts, sum, count }) => {
                 let (label, suffix) = match self.kind {
                     MetricType::Histogram => ("le", "_bucket"),
                     _ => ("quantile", ""),

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::*;
-use crate::logged::LoggedRun;
+use crate::logged::SeriesFromLogs;
 use crate::model::Pairs;
 use ferrio_logs::{LogName, LogReadError};
 
@@ -16,7 +16,7 @@ fn log(name: &str, text: &str) -> LogContent {
 
 /// The series of a run with these logs and no report.
 fn of(logs: &[LogContent]) -> Vec<Series> {
-    LoggedRun::of(logs, None).series
+    SeriesFromLogs::of(logs, None).series
 }
 
 /// A row of 4 KiB for each time and latency.
@@ -73,7 +73,7 @@ fn windows_become_rows_with_rates_and_means() {
     let bandwidth = "500, 8000, 0, 0, 0\n1001, 4000, 0, 0, 0\n1500, 12000, 0, 0, 0\n";
     let clat = "503, 100, 900, 0, 0, 0\n1000, 200, 300, 0, 0, 0\n1900, 300, 400, 0, 0, 0\n";
     let logs = [log("x_iops.1.log", iops), log("x_bw.1.log", bandwidth), log("x_clat.1.log", clat)];
-    let run = LoggedRun::of(&logs, None);
+    let run = SeriesFromLogs::of(&logs, None);
     assert!(run.has_windows);
     let series = &run.series[0];
     // Rates end at 1500: what is after the last window is not known.
@@ -107,7 +107,7 @@ fn histograms_have_their_counts_in_the_row_of_their_window() {
     assert_eq!((found[0].job_number, &write.ios), (2, &vec![9, 9, 9]));
     // 64 and 65 ns are in one bucket, 0 ns in the first.
     assert_eq!(write.cells, [vec![48, 9], vec![48, 9], vec![0, 9]]);
-    let report = LoggedRun::of(&[log("x_clat_hist.2.log", &row(503, 64))], None);
+    let report = SeriesFromLogs::of(&[log("x_clat_hist.2.log", &row(503, 64))], None);
     let report = report.report(&[log("x_clat_hist.2.log", &row(503, 64))]);
     assert_eq!(report.jobs[0].write.as_ref().unwrap().clat_ns.bins, Pairs(vec![(64, 9)]));
 }
@@ -150,12 +150,12 @@ fn times_are_those_of_the_run() {
     assert_eq!(spans(&of(&logs)), [(0, 201), (1000, 1001)]);
     let jobs = vec![job("one", since_1970 - 300, &[]), job("two", since_1970 + 700, &[])];
     let report = RunReport { jobs, ..RunReport::default() };
-    let run = LoggedRun::of(&logs, Some(&report));
+    let run = SeriesFromLogs::of(&logs, Some(&report));
     assert_eq!(spans(&run.series), [(300, 501), (1300, 1301)]);
     assert_eq!(run.series[1].jobname, "two");
     // Without dates, times count from the start of each job: 1000 ms later, to an eighth of a second.
     let logs = ["a_iops.1.log", "b_iops.2.log"].map(|name| log(name, &singles(0, [(60, 1)])));
-    assert_eq!(spans(&LoggedRun::of(&logs, Some(&report)).series), [(0, 61), (1000, 1061)]);
+    assert_eq!(spans(&SeriesFromLogs::of(&logs, Some(&report)).series), [(0, 61), (1000, 1061)]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn numbers_are_those_of_jobs_also_where_an_entry_has_several() {
         (1..=5).map(|number| log(&format!("x_iops.{number}.log"), &singles(0, [(1, 1)]))).collect();
     let names = |jobs: Vec<JobReport>| -> Vec<String> {
         let report = RunReport { jobs, ..RunReport::default() };
-        LoggedRun::of(&logs, Some(&report)).series.into_iter().map(|series| series.jobname).collect()
+        SeriesFromLogs::of(&logs, Some(&report)).series.into_iter().map(|series| series.jobname).collect()
     };
     let each = ["a", "a", "b", "c", "d"].map(|name| job(name, 0, &[("numjobs", "2")]));
     assert_eq!(names(each.to_vec()), ["a", "a", "b", "c", "d"]);
