@@ -182,29 +182,34 @@ choices! {
 }
 
 impl VerifyMethod {
+    /// The type byte of the header, and bytes of the stored digest, which follows the header.
+    const fn format(self) -> (u8, usize) {
+        match self {
+            VerifyMethod::Meta => (1, 0),
+            VerifyMethod::Md5 => (2, 16),
+            VerifyMethod::Crc64 => (3, 8),
+            VerifyMethod::Crc32 => (4, 4),
+            VerifyMethod::Crc32c => (5, 4),
+            VerifyMethod::Crc16 => (7, 2),
+            VerifyMethod::Crc7 => (8, 1),
+            VerifyMethod::Sha256 => (9, 64),
+            VerifyMethod::Sha512 => (10, 128),
+            VerifyMethod::Sha3_224 => (11, 28),
+            VerifyMethod::Sha3_256 => (12, 32),
+            VerifyMethod::Sha3_384 => (13, 48),
+            VerifyMethod::Sha3_512 => (14, 64),
+            VerifyMethod::Xxhash => (15, 4),
+            VerifyMethod::Sha1 => (16, 20),
+            VerifyMethod::PatternHdr => (17, 0),
+            VerifyMethod::Pattern => (18, 0),
+            VerifyMethod::Null => (19, 0),
+        }
+    }
+
     /// The type byte of the header.
     #[must_use]
     pub const fn code(self) -> u8 {
-        match self {
-            VerifyMethod::Meta => 1,
-            VerifyMethod::Md5 => 2,
-            VerifyMethod::Crc64 => 3,
-            VerifyMethod::Crc32 => 4,
-            VerifyMethod::Crc32c => 5,
-            VerifyMethod::Crc16 => 7,
-            VerifyMethod::Crc7 => 8,
-            VerifyMethod::Sha256 => 9,
-            VerifyMethod::Sha512 => 10,
-            VerifyMethod::Sha3_224 => 11,
-            VerifyMethod::Sha3_256 => 12,
-            VerifyMethod::Sha3_384 => 13,
-            VerifyMethod::Sha3_512 => 14,
-            VerifyMethod::Xxhash => 15,
-            VerifyMethod::Sha1 => 16,
-            VerifyMethod::PatternHdr => 17,
-            VerifyMethod::Pattern => 18,
-            VerifyMethod::Null => 19,
-        }
+        self.format().0
     }
 
     /// The method of a type byte found on disk. 6 is what old releases wrote for CRC-32C computed in hardware.
@@ -225,21 +230,8 @@ impl VerifyMethod {
 
     /// Bytes of the stored digest, which follows the header.
     #[must_use]
-    pub fn digest_bytes(self) -> usize {
-        match self {
-            VerifyMethod::Meta | VerifyMethod::PatternHdr | VerifyMethod::Pattern | VerifyMethod::Null => 0,
-            VerifyMethod::Crc7 => 1,
-            VerifyMethod::Crc16 => 2,
-            VerifyMethod::Crc32 | VerifyMethod::Crc32c | VerifyMethod::Xxhash => 4,
-            VerifyMethod::Crc64 => 8,
-            VerifyMethod::Md5 => 16,
-            VerifyMethod::Sha1 => 20,
-            VerifyMethod::Sha3_224 => 28,
-            VerifyMethod::Sha3_256 => 32,
-            VerifyMethod::Sha3_384 => 48,
-            VerifyMethod::Sha256 | VerifyMethod::Sha3_512 => 64,
-            VerifyMethod::Sha512 => 128,
-        }
+    pub const fn digest_bytes(self) -> usize {
+        self.format().1
     }
 
     /// True when blocks carry a header.

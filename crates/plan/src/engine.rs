@@ -73,45 +73,37 @@ const REQUIRED: [Required; 3] = [
 /// The job's engine; `None` (and a refusal) for one this program does not have.
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     let engine = job.options.engine();
-    let known = EngineKind::from_word(engine);
-    if let Some(reason) = known.and_then(EngineKind::reason_of_absence) {
+    if let Some(kind) = EngineKind::from_word(engine) {
+        let Some(reason) = kind.reason_of_absence() else { return Some(kind) };
         findings.refuse_unsupported(not_built_in(job, engine, reason));
         return None;
     }
-    if known.is_none() {
-        let names: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
-        let help = format!("engines are {}", names.join(", "));
-        let problem =
-            Diagnostic::error(format!("engine {engine} not loadable"), place(job, &[Opt::Ioengine]))
-                .job(name(job));
-        match absent_engine(engine) {
-            Some(AbsentEngine { reason, instead, .. }) => {
-                let problem = problem.code("unavailable-engine").label(format!("not available: {reason}"));
-                findings.refuse_unsupported(problem.help(format!("{instead}; {help}")));
-            }
-            None => {
-                let words =
-                    [format!("fio: engine {engine} not loadable"), "fio: failed to load engine".to_owned()];
-                let problem = problem.code("unknown-engine").help(help).in_fio(FioWords::Lines(words.into()));
-                findings.refuse(match nearest(engine, names.iter().copied()) {
-                    Some(near) => {
-                        problem.label(format!("no such engine; did you mean `{near}`?")).suggest(near)
-                    }
-                    None => problem.label("no such engine"),
-                });
-            }
-        }
+    let names: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+    let help = format!("engines are {}", names.join(", "));
+    if let Some(AbsentEngine { reason, instead, .. }) = absent_engine(engine) {
+        let problem = not_loadable(job, engine).label(format!("not available: {reason}"));
+        findings.refuse_unsupported(problem.help(format!("{instead}; {help}")));
+        return None;
     }
-    known
+    let lines = [format!("fio: engine {engine} not loadable"), "fio: failed to load engine".to_owned()];
+    let problem = not_loadable(job, engine).code("unknown-engine").help(help);
+    let problem = problem.in_fio(FioWords::Lines(lines.into()));
+    findings.refuse(match nearest(engine, names.iter().copied()) {
+        Some(near) => problem.label(format!("no such engine; did you mean `{near}`?")).suggest(near),
+        None => problem.label("no such engine"),
+    });
+    None
 }
 
 /// The refusal of an engine that other builds of the program have.
 fn not_built_in(job: &Job, engine: &str, reason: String) -> Diagnostic {
-    Diagnostic::error(format!("engine {engine} not loadable"), place(job, &[Opt::Ioengine]))
-        .job(name(job))
-        .code("unavailable-engine")
-        .label(reason)
-        .help(format!("for example `cargo install ferrio --features {engine}`"))
+    let help = format!("for example `cargo install ferrio --features {engine}`");
+    not_loadable(job, engine).label(reason).help(help)
+}
+
+fn not_loadable(job: &Job, engine: &str) -> Diagnostic {
+    let problem = Diagnostic::error(format!("engine {engine} not loadable"), place(job, &[Opt::Ioengine]));
+    problem.code("unavailable-engine").job(name(job))
 }
 
 /// Rules about the job as written.

@@ -200,14 +200,8 @@ impl Groups {
     fn end_section(&mut self, job: &Job, name: String, first: usize) {
         let stonewall = self.jobs[first].spec.stonewall;
         let phase = self.sections.last().map_or(1, |before| before.phase + usize::from(stonewall));
-        let jobs = first..self.jobs.len();
-        self.sections.push(PlannedSection {
-            name,
-            origin: job.origin.clone(),
-            jobs,
-            group: self.group,
-            phase,
-        });
+        let (origin, jobs, group) = (job.origin.clone(), first..self.jobs.len(), self.group);
+        self.sections.push(PlannedSection { name, origin, jobs, group, phase });
     }
 
     fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {

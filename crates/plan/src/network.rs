@@ -19,13 +19,8 @@ fn protocol(job: &Job) -> Protocol {
     job.options.choice(Opt::Protocol)
 }
 
-/// Options that exclude each other, found when a job is resolved.
-#[derive(Debug)]
-struct Conflict {
-    opts: &'static [Opt],
-    message: &'static str,
-    help: &'static str,
-}
+/// Options that exclude each other, the message about them, and what to do.
+type Conflict = (&'static [Opt], &'static str, &'static str);
 
 /// Rules about the resolved job. fio gives such a job up, but runs the others: see [`resolve`].
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
@@ -38,7 +33,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         verify.read_back = false;
     }
     if !spec.compat.gives_up_jobs_alone
-        && let Some(Conflict { opts, message, help }) = conflict(job, spec)
+        && let Some((opts, message, help)) = conflict(job, spec)
     {
         refuse(findings, job, opts, "network-options-conflict", message, help);
     }
@@ -53,8 +48,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) -> Result<(), SetupError> {
         return Ok(());
     }
     let failed = |message: &str| Err(SetupError::new(libc::EINVAL, "init", message).prefix(Prefix::Program));
-    if let Some(conflict) = conflict(job, spec) {
-        return failed(conflict.message);
+    if let Some((_, message, _)) = conflict(job, spec) {
+        return failed(message);
     }
     let options = &job.options;
     let protocol = protocol(job);
@@ -96,7 +91,7 @@ fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
     let (protocol, host) = (protocol(job), given(Opt::HostnameNet));
     let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
     let listens = asks(job, Opt::Listen);
-    let conflict = |opts, message, help| Some(Conflict { opts, message, help });
+    let conflict = |opts: &'static [Opt], message, help| Some((opts, message, help));
     let two_ends = "use rw=read at one end and rw=write at the other";
     if spec.rw.is_random() {
         return conflict(&[Opt::Rw], "network IO can't be random", two_ends);
@@ -151,7 +146,7 @@ fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
 
 fn only_streams_listen() -> Option<Conflict> {
     let help = "remove `listen`: with this protocol the end that reads waits for the other";
-    Some(Conflict { opts: &[Opt::Listen], message: "listen only valid for TCP proto IO", help })
+    Some((&[Opt::Listen], "listen only valid for TCP proto IO", help))
 }
 
 /// True when `hostname` is the address of a multicast group.

@@ -349,9 +349,13 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[GivenOption]>], personal: &'sta
         let own: Arc<[GivenOption]> = draft.own.into();
         jobs.push(Job {
             name: draft.name,
-            options: Options::new(inherited, Arc::clone(&own), draft.setting.engine.into())
-                .overriding(draft.overridden)
-                .with_personal(personal),
+            options: Options::new(
+                inherited,
+                Arc::clone(&own),
+                draft.setting.engine.into(),
+                draft.overridden.into(),
+                personal,
+            ),
             own,
             from_command_line: draft.from_command_line,
             file_number: draft.scope,

@@ -100,41 +100,24 @@ absent! {
     "xnvme": "NVMe by xNVMe", XNVME, "use `io_uring_cmd` on `/dev/ngXnY`";
 }
 
-/// The words of `ioengine` by name, those of absent engines included; `external` is last, as in fio.
+/// The words of `ioengine`: the engines of ferrio by name but `external`, which is the last of them as in fio, then the absent ones.
 pub(super) const ENGINES: &[Word] = &{
     const PRESENT: &[Word] = EngineKind::WORDS;
-    const COUNT: usize = PRESENT.len() + ABSENT_WORDS.len();
-    let mut words = [PRESENT[0]; COUNT];
-    let (mut present, mut absent, mut at) = (0, 0, 0);
-    while at < COUNT {
-        let is_present = absent == ABSENT_WORDS.len()
-            || present < PRESENT.len() && is_before(PRESENT[present].word, ABSENT_WORDS[absent].word);
-        if is_present {
-            (words[at], present) = (PRESENT[present], present + 1);
-        } else {
-            (words[at], absent) = (ABSENT_WORDS[absent], absent + 1);
-        }
-        at += 1;
-    }
+    const EXTERNAL: usize = EngineKind::External as usize;
+    const LAST: usize = PRESENT.len() - 1;
+    let mut words = [PRESENT[EXTERNAL]; PRESENT.len() + ABSENT_WORDS.len()];
     let mut at = 0;
-    while at + 1 < COUNT {
-        if let b"external" = words[at].word.as_bytes() {
-            (words[at], words[at + 1]) = (words[at + 1], words[at]);
-        }
+    while at < words.len() {
+        words[at] = match at {
+            LAST => PRESENT[EXTERNAL],
+            EXTERNAL..LAST => PRESENT[at + 1],
+            ..EXTERNAL => PRESENT[at],
+            _ => ABSENT_WORDS[at - PRESENT.len()],
+        };
         at += 1;
     }
     words
 };
-
-/// Whether one name precedes the other in alphabetical order.
-const fn is_before(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at < other.len() && (at == one.len() || one[at] < other[at])
-}
 
 #[cfg(test)]
 mod tests {
@@ -170,8 +153,9 @@ mod tests {
             assert!(engine.instead.split(' ').count() >= 3, "{}", engine.name);
         }
         assert!(ABSENT.is_sorted_by_key(|engine| engine.name));
-        let (last, others) = ENGINES.split_last().expect("engines");
-        assert!(last.word == "external" && others.is_sorted_by_key(|engine| engine.word));
+        let usable: Vec<&str> = Opt::Ioengine.row().usable_choices().map(|engine| engine.word).collect();
+        let (last, others) = usable.split_last().expect("engines");
+        assert!(*last == "external" && others.is_sorted());
     }
 
     #[test]

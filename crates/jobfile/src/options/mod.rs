@@ -105,28 +105,20 @@ impl InheritedOptions {
 }
 
 impl Options {
-    /// The options of a job that inherits `inherited`, has `own` and uses `engine`.
+    /// The options of a job that has `own`, uses `engine`, and inherits `inherited` but for those that are `overridden` or `personal`.
     pub(crate) fn new(
         inherited: Arc<InheritedOptions>,
         own: Arc<[GivenOption]>,
         engine: Arc<str>,
+        overridden: Arc<[Opt]>,
+        personal: &'static [Opt],
     ) -> Options {
         let index = (own.len() > MAX_SEARCHED).then(|| {
             let mut effect = OptionEffects::new();
             collect(&mut effect, &own, 0);
             Arc::new(effect)
         });
-        Options { inherited, own, index, engine: Some(engine), overridden: Arc::default(), personal: &[] }
-    }
-
-    /// Adds options that jobs do not inherit.
-    pub(crate) fn with_personal(self, personal: &'static [Opt]) -> Options {
-        Options { personal, ..self }
-    }
-
-    /// Drops the inherited assignments of these options.
-    pub(crate) fn overriding(self, opts: Vec<Opt>) -> Options {
-        Options { overridden: opts.into(), ..self }
+        Options { inherited, own, index, engine: Some(engine), overridden, personal }
     }
 
     /// Replaces the catalogue's defaults by these, where there are any, and keeps those assignments for which `keep` returns true.
@@ -135,7 +127,7 @@ impl Options {
         let kept = self.all().filter(|given| keep(given)).cloned();
         let own: Vec<GivenOption> = defaults.into_iter().chain(kept).collect();
         let engine = Arc::from(self.engine.as_deref().unwrap_or(EngineKind::DEFAULT));
-        Options::new(Arc::default(), own.into(), engine)
+        Options::new(Arc::default(), own.into(), engine, Arc::default(), &[])
     }
 
     /// The last assignment of `opt`.
@@ -224,13 +216,8 @@ impl Options {
 
     /// A chosen word in its main spelling; for a number, only if a word was given instead.
     pub fn word(&self, opt: Opt) -> Option<&'static str> {
-        let kind = opt.row().kind;
-        let has_words = kind == ValueKind::Int && !opt.row().choices.is_empty();
-        debug_assert!(
-            has_words || matches!(kind, ValueKind::Enum | ValueKind::EnumArg | ValueKind::NumaPolicy),
-            "{}",
-            opt.row().name
-        );
+        debug_assert!(!opt.row().choices.is_empty(), "{} has no words", opt.row().name);
+        debug_assert_kind(opt, &[ValueKind::Int, ValueKind::Enum, ValueKind::EnumArg, ValueKind::NumaPolicy]);
         match self.given(opt)?.value {
             Value::Word(word, _) => Some(word),
             _ => None,
@@ -239,11 +226,7 @@ impl Options {
 
     /// Chosen words of all assignments in table order, with the last assignment's argument.
     pub fn words(&self, opt: Opt) -> Option<(Vec<&'static str>, Option<u32>)> {
-        debug_assert!(
-            matches!(opt.row().kind, ValueKind::EnumList | ValueKind::WordList),
-            "{}",
-            opt.row().name
-        );
+        debug_assert_kind(opt, &[ValueKind::EnumList, ValueKind::WordList]);
         match self.merged(opt)? {
             Value::Words(words, argument) => Some((words, argument)),
             _ => None,
@@ -252,11 +235,7 @@ impl Options {
 
     /// Value of a text; empty for `write_bw_log` without a value and the like.
     pub fn text(&self, opt: Opt) -> Option<&str> {
-        debug_assert!(
-            matches!(opt.row().kind, ValueKind::Str | ValueKind::OptStr | ValueKind::ModeSplit),
-            "{}",
-            opt.row().name
-        );
+        debug_assert_kind(opt, &[ValueKind::Str, ValueKind::OptStr, ValueKind::ModeSplit]);
         match &self.given(opt)?.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -265,7 +244,7 @@ impl Options {
 
     /// Names of a colon list. `filename` and `opendir` add up over all assignments; of others the last counts.
     pub fn list(&self, opt: Opt) -> Vec<String> {
-        debug_assert!(matches!(opt.row().kind, ValueKind::StrList | ValueKind::Str), "{}", opt.row().name);
+        debug_assert_kind(opt, &[ValueKind::StrList, ValueKind::Str]);
         match self.merged(opt) {
             Some(Value::List(names)) => names,
             Some(Value::Text(name)) => vec![name],
@@ -321,6 +300,11 @@ impl Options {
         let is_of_job = matches!(opt.row().scope, OptionScope::Core) || opt.row().belongs_to(self.engine());
         is_of_job && !self.personal.contains(&opt) && !self.overridden.contains(&opt)
     }
+}
+
+/// It is a mistake of the program to ask for an option by another kind than its own.
+fn debug_assert_kind(opt: Opt, kinds: &[ValueKind]) {
+    debug_assert!(kinds.contains(&opt.row().kind), "{}", opt.row().name);
 }
 
 /// Adds the assignments of `list` from `start` on to the effect of those before.

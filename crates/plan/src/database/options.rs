@@ -46,90 +46,38 @@ fn support_of_group(row: &OptionRow) -> OptionSupport {
     }
 }
 
-/// Options with another answer than their group.
-const EXCEPTIONS: &[(OptionSupport, &[Opt])] = {
-    use Opt::*;
-    &[
-        (
-            Works,
-            &[
-                Filename,
-                Directory,
-                Nrfiles,
-                Size,
-                Filetype,
-                AllowFileCreate,
-                AllowMountedWrite,
-                Fallocate,
-                CreateSerialize,
-                CreateFsync,
-                CreateOnly,
-                PreRead,
-                Unlink,
-                Direct,
-                Buffered,
-                Invalidate,
-                FadviseHint,
-                Ioscheduler,
-            ],
-        ),
-        (Works, &[Ioengine, Iodepth, Bs, Mem, IomemAlign, RandomDistribution, Randrepeat, Randseed]),
-        (CHOICE_OF_IOS, &[BlockErrorPercentiles]),
-        (
-            Decided(
-                "how long its I/Os are",
-                "`bs` is the size of a page, and `log_block` that of an append to the log",
-            ),
-            &[Bsrange, Bssplit, Ba, BsUnaligned, BsIsSeqRand, Atomic],
-        ),
-        (
-            Decided(
-                "how many I/Os are in flight",
-                "`numjobs` is the number of sessions, `iodepth` the most I/Os of its write-back",
-            ),
-            &[
-                IodepthBatch,
-                IodepthBatchCompleteMin,
-                IodepthBatchCompleteMax,
-                IodepthLow,
-                SerializeOverlap,
-                IoSubmitMode,
-            ],
-        ),
-        (
-            Decided("when it syncs", "`commit_sync` and `write_back_sync` say how"),
-            &[Fsync, Fdatasync, SyncFileRange, EndFsync, FsyncOnClose, EndSyncfs, Sync],
-        ),
-        (
-            Decided(
-                "when its jobs begin and end: none of them waits for a command",
-                "put the command into a job of its own, and let one job wait for the other with `wait_for`",
-            ),
-            &[ExecPrerun, ExecPostrun],
-        ),
-        (
-            Decided("when it ends", "`transactions` and `runtime` limit it"),
-            &[
-                IoSize,
-                NumberIos,
-                Loops,
-                RampSize,
-                Steadystate,
-                SteadystateDuration,
-                SteadystateRampTime,
-                SteadystateCheckInterval,
-                MaxLatency,
-            ],
-        ),
-        (VERIFICATION, &[VerifyOnly]),
-        (
-            NoEffect("a database reads and writes pages again and again"),
-            &[Norandommap, Softrandommap, RandomGenerator, RandomSequenceStride],
-        ),
-        (NoEffect("the files of a database are laid out full of data"), &[Overwrite, AllowLayoutOverwrite]),
-        (NoEffect("a database makes one pass"), &[UnlinkEachLoop]),
-    ]
-};
+/// Makes the table of options with another answer than their group, each row as `answer: options;`.
+macro_rules! exceptions {
+    ($($support:expr => $($opt:ident)+;)+) => {
+        const EXCEPTIONS: &[(OptionSupport, &[Opt])] = &[$(($support, &[$(Opt::$opt),+])),+];
+    };
+}
+
+exceptions! {
+    Works =>
+        Filename Directory Nrfiles Size Filetype AllowFileCreate AllowMountedWrite Fallocate CreateSerialize CreateFsync
+        CreateOnly PreRead Unlink Direct Buffered Invalidate FadviseHint Ioscheduler
+        Ioengine Iodepth Bs Mem IomemAlign RandomDistribution Randrepeat Randseed;
+    CHOICE_OF_IOS => BlockErrorPercentiles;
+    Decided("how long its I/Os are", "`bs` is the size of a page, and `log_block` that of an append to the log") =>
+        Bsrange Bssplit Ba BsUnaligned BsIsSeqRand Atomic;
+    Decided("how many I/Os are in flight", "`numjobs` is the number of sessions, `iodepth` the most I/Os of its write-back") =>
+        IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow SerializeOverlap IoSubmitMode;
+    Decided("when it syncs", "`commit_sync` and `write_back_sync` say how") =>
+        Fsync Fdatasync SyncFileRange EndFsync FsyncOnClose EndSyncfs Sync;
+    Decided(
+        "when its jobs begin and end: none of them waits for a command",
+        "put the command into a job of its own, and let one job wait for the other with `wait_for`",
+    ) =>
+        ExecPrerun ExecPostrun;
+    Decided("when it ends", "`transactions` and `runtime` limit it") =>
+        IoSize NumberIos Loops RampSize Steadystate SteadystateDuration SteadystateRampTime SteadystateCheckInterval MaxLatency;
+    VERIFICATION => VerifyOnly;
+    NoEffect("a database reads and writes pages again and again") =>
+        Norandommap Softrandommap RandomGenerator RandomSequenceStride;
+    NoEffect("the files of a database are laid out full of data") => Overwrite AllowLayoutOverwrite;
+    NoEffect("a database makes one pass") => UnlinkEachLoop;
+}
 
 /// The answer for an option of other jobs that is implemented.
 fn support(opt: Opt) -> OptionSupport {
