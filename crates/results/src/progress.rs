@@ -2,51 +2,53 @@
 
 use std::time::Duration;
 
-/// State of a job, for the live line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobState {
-    /// Waiting for its turn.
-    NotCreated,
-    /// Started, waiting for release.
-    Initialized,
-    /// Setting up its files.
-    SettingUp,
-    /// Reading its files into the page cache.
-    PreReading,
-    /// Inside its ramp time.
-    Ramp,
-    /// Doing I/O.
-    Running,
-    /// Reading back what was written.
-    Verifying,
-    /// In a final fsync.
-    Fsyncing,
-    /// Doing what comes after the last I/O.
-    Finishing,
-    /// Ended.
-    Reaped,
-    /// Ended with an error.
-    Failed,
+/// Makes [`JobState`] from its table.
+macro_rules! job_states {
+    ($($(#[$doc:meta])* $state:ident: $word:literal;)+) => {
+        /// State of a job, for the live line.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum JobState {
+            $($(#[$doc])* $state,)+
+        }
+
+        impl JobState {
+            /// All states, each at its number.
+            pub const ALL: &[JobState] = &[$(JobState::$state),+];
+
+            /// The state in words, for people.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(JobState::$state => $word,)+
+                }
+            }
+        }
+    };
 }
 
-impl JobState {
-    /// The state in words, for people.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            JobState::NotCreated => "not started",
-            JobState::Initialized => "ready",
-            JobState::SettingUp => "setting up",
-            JobState::PreReading => "reading ahead",
-            JobState::Ramp => "ramp",
-            JobState::Running => "running",
-            JobState::Verifying => "verifying",
-            JobState::Fsyncing => "fsync",
-            JobState::Finishing => "finishing",
-            JobState::Reaped => "ended",
-            JobState::Failed => "failed",
-        }
-    }
+job_states! {
+    /// Waiting for its turn.
+    NotCreated: "not started";
+    /// Started, waiting for release.
+    Initialized: "ready";
+    /// Setting up its files.
+    SettingUp: "setting up";
+    /// Reading its files into the page cache.
+    PreReading: "reading ahead";
+    /// Inside its ramp time.
+    Ramp: "ramp";
+    /// Doing I/O.
+    Running: "running";
+    /// Reading back what was written.
+    Verifying: "verifying";
+    /// In a final fsync.
+    Fsyncing: "fsync";
+    /// Doing what comes after the last I/O.
+    Finishing: "finishing";
+    /// Ended.
+    Reaped: "ended";
+    /// Ended with an error.
+    Failed: "failed";
 }
 
 /// The state of all jobs of a run.

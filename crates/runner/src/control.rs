@@ -10,20 +10,6 @@ use ferrio_results::JobState;
 use ferrio_stats::LiveCounters;
 use log::debug;
 
-const STATES: [JobState; 11] = [
-    JobState::NotCreated,
-    JobState::Initialized,
-    JobState::SettingUp,
-    JobState::PreReading,
-    JobState::Ramp,
-    JobState::Running,
-    JobState::Verifying,
-    JobState::Fsyncing,
-    JobState::Finishing,
-    JobState::Reaped,
-    JobState::Failed,
-];
-
 /// The job must end after the I/Os in flight.
 const STOP: u8 = 1;
 /// The worker must send its figures so far.
@@ -147,15 +133,19 @@ impl JobControl {
 
     /// Publishes the job's state.
     pub fn set_state(&self, state: JobState) {
-        let index = STATES.iter().position(|&s| s == state).unwrap_or_default();
-        let before = STATES[usize::from(self.state.swap(index as u8, Relaxed)).min(STATES.len() - 1)];
+        let before = state_of(self.state.swap(state as u8, Relaxed));
         debug!(target: debug_class::PROCESS, job = self.number; "job {}: {} -> {}", self.number, before.word(), state.word());
     }
 
     /// The state published last.
     pub fn state(&self) -> JobState {
-        STATES[usize::from(self.state.load(Relaxed)).min(STATES.len() - 1)]
+        state_of(self.state.load(Relaxed))
     }
+}
+
+/// The state of this number.
+fn state_of(number: u8) -> JobState {
+    JobState::ALL[usize::from(number).min(JobState::ALL.len() - 1)]
 }
 
 #[cfg(test)]
@@ -166,7 +156,7 @@ mod tests {
     fn every_state_survives_the_trip_through_the_atomic() {
         let control = JobControl::default();
         assert_eq!(control.state(), JobState::NotCreated);
-        for state in STATES {
+        for &state in JobState::ALL {
             control.set_state(state);
             assert_eq!(control.state(), state);
         }
