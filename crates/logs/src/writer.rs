@@ -183,39 +183,30 @@ impl RunLogs {
         self
     }
 
-    fn take(&mut self, batch: &LogBatch, rows: &mut Rows) {
-        let at = match batch {
-            LogBatch::Began { job, .. }
-            | LogBatch::Ios { job, .. }
-            | LogBatch::Window { job, .. }
-            | LogBatch::Histogram { job, .. }
-            | LogBatch::Rest { job, .. }
-            | LogBatch::Rates { job, .. }
-            | LogBatch::Ended { job, .. } => *job,
-            LogBatch::Total { sample } => {
-                if let Some(totals) = &mut self.totals {
-                    totals.add(sample, rows);
-                }
-                return;
-            }
-        };
-        let Some(Some(job)) = self.jobs.get_mut(at) else { return };
+    /// The logs of a job; `None` if it writes none.
+    fn job(&mut self, job: usize) -> Option<&mut JobLogs> {
+        self.jobs.get_mut(job)?.as_mut()
+    }
+
+    /// Writes a batch. `None` if nobody logs it.
+    fn take(&mut self, batch: &LogBatch, rows: &mut Rows) -> Option<()> {
         match batch {
-            LogBatch::Began { epoch_ms, .. } => job.set_epoch(*epoch_ms),
-            LogBatch::Ios { samples, .. } => job.ios(samples, rows),
-            LogBatch::Window { kind, direction, time_ms, summary, .. } => {
-                job.window(*kind, *direction, *time_ms, *summary, rows);
+            LogBatch::Began { job, epoch_ms } => self.job(*job)?.set_epoch(*epoch_ms),
+            LogBatch::Ios { job, samples } => self.job(*job)?.ios(samples, rows),
+            LogBatch::Window { job, kind, direction, time_ms, summary } => {
+                self.job(*job)?.window(*kind, *direction, *time_ms, *summary, rows);
             }
-            LogBatch::Histogram { direction, time_ms, len, counts, .. } => {
-                job.histogram(*direction, *time_ms, *len, counts);
+            LogBatch::Histogram { job, direction, time_ms, len, counts } => {
+                self.job(*job)?.histogram(*direction, *time_ms, *len, counts);
             }
-            LogBatch::Rest { last_ms, windows, histograms, .. } => {
-                job.rest(*last_ms, windows, histograms.as_deref());
+            LogBatch::Rest { job, last_ms, windows, histograms } => {
+                self.job(*job)?.rest(*last_ms, windows, histograms.as_deref());
             }
-            LogBatch::Rates { kind, sample, .. } => job.rates(*kind, sample, rows),
-            LogBatch::Ended { time_ms, .. } => job.end(*time_ms, rows),
-            LogBatch::Total { .. } => {}
+            LogBatch::Rates { job, kind, sample } => self.job(*job)?.rates(*kind, sample, rows),
+            LogBatch::Total { sample } => self.totals.as_mut()?.add(sample, rows),
+            LogBatch::Ended { job, time_ms } => self.job(*job)?.end(*time_ms, rows),
         }
+        Some(())
     }
 
     fn take_problems(&mut self) -> Vec<Diagnostic> {

@@ -56,7 +56,11 @@ pub(crate) fn each_remaining<'a>(
     })
 }
 
-fn jobs<'a>(plan: &'a Plan, progress: &'a Progress) -> impl Iterator<Item = (&'a JobSpec, &'a JobProgress)> {
+/// The jobs with their progress.
+pub(crate) fn jobs<'a>(
+    plan: &'a Plan,
+    progress: &'a Progress,
+) -> impl Iterator<Item = (&'a JobSpec, &'a JobProgress)> {
     plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs)
 }
 

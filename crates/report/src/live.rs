@@ -130,8 +130,7 @@ impl LiveLine {
         totals: &LiveTotals,
         since: Duration,
     ) -> LineParts {
-        let jobs: Vec<(&JobSpec, &JobProgress)> =
-            plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
+        let jobs: Vec<(&JobSpec, &JobProgress)> = eta::jobs(plan, progress).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
             jobs.iter().copied().filter(|(_, job)| does_io(job.state)).collect();
         // The files and limits of jobs in their ramp are not counted.

@@ -78,15 +78,10 @@ pub fn points(jobs: Vec<PointJobs>, variables: &[SweepVariable]) -> Result<Vec<S
     let mut taken: Vec<String> = Vec::new();
     for point in &mut points {
         let name = directory(point);
-        let mut unique = name.clone();
-        for number in 2.. {
-            if !taken.contains(&unique) {
-                break;
-            }
-            unique = format!("{name}~{number}");
-        }
-        taken.push(unique.clone());
-        point.directory = unique;
+        let numbered = (2_u64..).map(|number| format!("{name}~{number}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        point.directory = names.find(|name| !taken.contains(name)).unwrap_or_default();
+        taken.push(point.directory.clone());
     }
     Ok(points)
 }

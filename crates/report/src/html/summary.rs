@@ -22,44 +22,29 @@ const DIRECTIONS: [&str; 9] = [
     "sync",
 ];
 
+/// The columns with numbers.
+const FIGURE_COLUMNS: [&str; 9] =
+    ["I/Os", "IOPS", "bandwidth", "latency mean", "p50", "p99", "p99.9", "max", "errors of the job"];
+
 /// The reports of one job, each with the number of its run.
 type JobRuns<'a> = Vec<(usize, &'a JobReport)>;
 
 /// The table of figures.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
-    let columns = [
-        ("job", false),
-        ("direction", false),
-        ("run", false),
-        ("I/Os", true),
-        ("IOPS", true),
-        ("bandwidth", true),
-        ("latency mean", true),
-        ("p50", true),
-        ("p99", true),
-        ("p99.9", true),
-        ("max", true),
-        ("errors of the job", true),
-    ];
     let has_runs = runs.len() > 1;
-    let shown = |at: usize| has_runs || at != 2;
-    let columns: Vec<_> =
-        columns.into_iter().enumerate().filter(|&(at, _)| shown(at)).map(|(_, column)| column).collect();
+    let mut columns = vec![("job", false), ("direction", false)];
+    columns.extend(has_runs.then_some(("run", false)));
+    columns.extend(FIGURE_COLUMNS.map(|name| (name, true)));
     let mut table = HtmlTable::new("Figures of each job and direction", &columns);
     for (name, jobs) in matched(runs) {
         table.group();
         for direction in directions(&jobs) {
             for &(run, job) in &jobs {
                 let Some(figures) = figures(job, direction) else { continue };
-                let mut cells = vec![name.clone(), direction.to_owned(), run_label(runs, run)];
+                let mut cells = vec![name.clone(), direction.to_owned()];
+                cells.extend(has_runs.then(|| run_label(runs, run)));
                 cells.extend(figures);
                 cells.push(errors(job));
-                let cells: Vec<_> = cells
-                    .into_iter()
-                    .enumerate()
-                    .filter(|&(at, _)| shown(at))
-                    .map(|(_, cell)| cell)
-                    .collect();
                 table.row(&cells);
             }
         }

@@ -9,38 +9,29 @@ use crate::num::{NumberUnit, Prefixes, digits, num, percent};
 
 /// The unit of a latency line or a percentile block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LatencyUnit {
-    Nsec,
-    Usec,
-    Msec,
+struct LatencyUnit {
+    name: &'static str,
+    ns: u64,
 }
 
 impl LatencyUnit {
+    const NSEC: Self = LatencyUnit { name: "nsec", ns: 1 };
+    const USEC: Self = LatencyUnit { name: "usec", ns: 1000 };
+    const MSEC: Self = LatencyUnit { name: "msec", ns: 1_000_000 };
+
     /// The unit in which a whole line of figures is readable. A percentile block has no deviation and passes infinity.
     fn fitting(min: u64, max: u64, deviation: f64) -> Self {
         if min > 2_000_000 && max > 99_999_999 && deviation > 1_000_000.0 {
-            LatencyUnit::Msec
+            LatencyUnit::MSEC
         } else if min > 2000 && max > 99_999 && deviation > 1000.0 {
-            LatencyUnit::Usec
+            LatencyUnit::USEC
         } else {
-            LatencyUnit::Nsec
+            LatencyUnit::NSEC
         }
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            LatencyUnit::Nsec => "nsec",
-            LatencyUnit::Usec => "usec",
-            LatencyUnit::Msec => "msec",
-        }
-    }
-
-    const fn ns(self) -> u64 {
-        match self {
-            LatencyUnit::Nsec => 1,
-            LatencyUnit::Usec => 1000,
-            LatencyUnit::Msec => 1_000_000,
-        }
+    const fn rounded_up(self, ns: u64) -> u64 {
+        ns.div_ceil(self.ns)
     }
 }
 
@@ -50,12 +41,12 @@ pub(super) fn write_summary(out: &mut String, name: &str, latency: &LatencyRepor
         return Ok(());
     }
     let unit = LatencyUnit::fitting(latency.min, latency.max, latency.stddev);
-    let whole = |ns| num(ns / unit.ns(), 6, Prefixes::Decimal, NumberUnit::None);
-    let scale = unit.ns() as f64;
+    let whole = |ns| num(ns / unit.ns, 6, Prefixes::Decimal, NumberUnit::None);
+    let scale = unit.ns as f64;
     writeln!(
         out,
         "    {name} ({}): min={}, max={}, avg={:>5.2}, stdev={:>5.2}",
-        unit.name(),
+        unit.name,
         whole(latency.min),
         whole(latency.max),
         latency.mean / scale,
@@ -76,31 +67,16 @@ pub(super) fn write_percentiles(
     };
     let unit = LatencyUnit::fitting(min, max, f64::INFINITY);
     let precision = usize::from(precision);
-    let width = digits(max / unit.ns()).max(5);
+    let width = digits(max / unit.ns).max(5);
     let per_line = (73 / (precision + 10 + width)).max(1);
-    writeln!(out, "    {name} percentiles ({}):", unit.name())?;
-    let lines = percentiles.0.chunks(per_line);
-    let last = lines.len() - 1;
-    for (index, line) in lines.enumerate() {
-        let cells: Vec<String> = line
-            .iter()
-            .map(|&(percent, ns)| {
-                let value = rounded_up(ns, unit);
-                format!(" {percent:>column$.precision$}th=[{value:>width$}]", column = precision + 3)
-            })
-            .collect();
-        writeln!(out, "     |{}{}", cells.join(","), if index == last { "" } else { "," })?;
-    }
-    Ok(())
-}
-
-/// Converts as fio does: divides by 1000 for each step and rounds up each time.
-fn rounded_up(ns: u64, unit: LatencyUnit) -> u64 {
-    match unit {
-        LatencyUnit::Nsec => ns,
-        LatencyUnit::Usec => ns.div_ceil(1000),
-        LatencyUnit::Msec => ns.div_ceil(1000).div_ceil(1000),
-    }
+    writeln!(out, "    {name} percentiles ({}):", unit.name)?;
+    let cell = |&(percent, ns): &(f64, u64)| {
+        let value = unit.rounded_up(ns);
+        format!(" {percent:>column$.precision$}th=[{value:>width$}]", column = precision + 3)
+    };
+    let line = |cells: &[(f64, u64)]| cells.iter().map(cell).collect::<Vec<_>>().join(",");
+    let lines: Vec<String> = percentiles.0.chunks(per_line).map(line).collect();
+    writeln!(out, "     |{}", lines.join(",\n     |"))
 }
 
 /// Formats a time setting with two decimals in the unit that keeps it below 2000 (`1500.00us`, `2.50ms`).
@@ -234,9 +210,9 @@ mod tests {
 
     #[test]
     fn values_are_rounded_up_when_scaled() {
-        assert_eq!(rounded_up(35_072, LatencyUnit::Usec), 36);
-        assert_eq!(rounded_up(35_000, LatencyUnit::Usec), 35);
-        assert_eq!(rounded_up(2_000_001, LatencyUnit::Msec), 3);
+        assert_eq!(LatencyUnit::USEC.rounded_up(35_072), 36);
+        assert_eq!(LatencyUnit::USEC.rounded_up(35_000), 35);
+        assert_eq!(LatencyUnit::MSEC.rounded_up(2_000_001), 3);
     }
 
     #[test]
