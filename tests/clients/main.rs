@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Trial};
 
-use support::{FERRIO, Place, Run};
+use support::{FERRIO, Run, TestDir};
 
 /// The tests by name: one line per function below.
 macro_rules! trials {
@@ -73,22 +73,22 @@ fn environment() -> &'static Path {
 }
 
 /// Runs one of the Python programs.
-fn python(place: &Place, program: &str, arguments: &[&Path]) -> Run {
+fn python(dir: &TestDir, program: &str, arguments: &[&Path]) -> Run {
     let environment = environment();
     let path = |path: &Path| path.to_str().unwrap().to_owned();
     let words: Vec<String> =
         [source(program).as_path()].iter().chain(arguments).map(|argument| path(argument)).collect();
     let cache = path(&environment.join("matplotlib"));
-    let invocation = place.program(environment.join("bin/python"), &words);
+    let invocation = dir.program(environment.join("bin/python"), &words);
     invocation.env("MPLBACKEND", "Agg").env("MPLCONFIGDIR", &cache).run().succeeded()
 }
 
 /// `tests/clients/wheel` does the same with the module and the program of the wheel.
 fn the_python_module_runs_jobs_and_reads_and_compares_their_reports() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("python");
-    let words = [source("module.py"), place.work()].map(|path| path.to_str().unwrap().to_owned());
-    let run = place.program(environment().join("bin/python"), &words);
+    let words = [source("module.py"), dir.work()].map(|path| path.to_str().unwrap().to_owned());
+    let run = dir.program(environment().join("bin/python"), &words);
     let run = run
         .env("FERRIO", FERRIO)
         .env("PYTHONPATH", module.to_str().unwrap())
@@ -97,8 +97,8 @@ fn the_python_module_runs_jobs_and_reads_and_compares_their_reports() {
 }
 
 /// A job of the matrix that bench-fio runs, with its options and its names of files.
-fn benchmark(place: &Place, runs: &str, rw: &str, iodepth: u32, numjobs: u32, more: &str) -> Vec<String> {
-    let directory = place.beside("runs").join(runs);
+fn benchmark(dir: &TestDir, runs: &str, rw: &str, iodepth: u32, numjobs: u32, more: &str) -> Vec<String> {
+    let directory = dir.beside("runs").join(runs);
     fs::create_dir_all(&directory).unwrap();
     let logs = directory.join(format!("{rw}-iodepth-{iodepth}-numjobs-{numjobs}"));
     let text = format!(
@@ -117,78 +117,77 @@ fn benchmark(place: &Place, runs: &str, rw: &str, iodepth: u32, numjobs: u32, mo
 }
 
 /// Makes the charts of this kind from the runs of `place`; there must be `charts` of them.
-fn draw(place: &Place, kind: &str, charts: usize) {
-    let pictures = place.beside("pictures");
+fn draw(dir: &TestDir, kind: &str, charts: usize) {
+    let pictures = dir.beside("pictures");
     fs::create_dir(&pictures).unwrap();
-    let run = python(place, "charts.py", &[Path::new(kind), &place.beside("runs"), &pictures]);
+    let run = python(dir, "charts.py", &[Path::new(kind), &dir.beside("runs"), &pictures]);
     assert_eq!(run.stdout, format!("{charts} charts, 0 failed\n"));
     assert_eq!(fs::read_dir(&pictures).unwrap().count(), charts);
 }
 
 fn fio_plot_draws_every_kind_of_bars_from_documents() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let steady = "time_based=1\nruntime=8\nsteadystate=iops:95%\nsteadystate_duration=2";
-    let steady = place.ferrio(&benchmark(&place, "steady", "randread", 2, 1, steady)).start();
+    let steady = dir.ferrio(&benchmark(&dir, "steady", "randread", 2, 1, steady)).start();
     for (iodepth, numjobs) in [(1, 1), (2, 1), (4, 1), (1, 2), (2, 2), (4, 2)] {
-        place.ferrio(&benchmark(&place, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
+        dir.ferrio(&benchmark(&dir, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
     }
-    place.ferrio(&benchmark(&place, "again", "randread", 2, 1, "")).run().succeeded();
+    dir.ferrio(&benchmark(&dir, "again", "randread", 2, 1, "")).run().succeeded();
     for iodepth in [1, 2] {
-        place.ferrio(&benchmark(&place, "randrw", "randrw", iodepth, 1, "")).run().succeeded();
+        dir.ferrio(&benchmark(&dir, "randrw", "randrw", iodepth, 1, "")).run().succeeded();
     }
     steady.wait().succeeded();
-    draw(&place, "bars", 15);
+    draw(&dir, "bars", 15);
 }
 
 fn fio_plot_draws_every_kind_of_lines_from_logs() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (iodepth, numjobs) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2)] {
-        place.ferrio(&benchmark(&place, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
+        dir.ferrio(&benchmark(&dir, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
     }
-    place.ferrio(&benchmark(&place, "again", "randread", 2, 1, "")).run().succeeded();
-    place.ferrio(&benchmark(&place, "randrw", "randrw", 2, 1, "")).run().succeeded();
-    draw(&place, "lines", 8);
+    dir.ferrio(&benchmark(&dir, "again", "randread", 2, 1, "")).run().succeeded();
+    dir.ferrio(&benchmark(&dir, "randrw", "randrw", 2, 1, "")).run().succeeded();
+    draw(&dir, "lines", 8);
 }
 
 /// A search path on which `fio` is a link to ferrio.
-fn path_with_fio(place: &Place) -> String {
-    let programs = place.beside("programs");
+fn path_with_fio(dir: &TestDir) -> String {
+    let programs = dir.beside("programs");
     fs::create_dir(&programs).unwrap();
     symlink(FERRIO, programs.join("fio")).unwrap();
     format!("{}:{}", programs.display(), env::var("PATH").unwrap())
 }
 
 fn bench_fio_runs_ferrio_under_the_name_of_fio() {
-    let place = Place::new();
-    let path = path_with_fio(&place);
+    let dir = TestDir::new();
+    let path = path_with_fio(&dir);
     // bench-fio leaves a job file in /tmp, which has the name of the target.
     let target = format!("ferrio-bench-{}", std::process::id());
-    fs::create_dir(place.work().join(&target)).unwrap();
+    fs::create_dir(dir.work().join(&target)).unwrap();
     let words = [
         ["--target", &target, "--type", "directory", "--size", "64k", "--engine", "io_uring"],
         ["--mode", "randread", "--iodepth", "2", "--numjobs", "1", "--output", "runs"],
     ]
     .concat();
     let words = [&words[..], &["--runtime", "1", "--direct", "0", "--quiet"]].concat();
-    let run = place.program(environment().join("bin/bench-fio"), &words).env("PATH", &path).run();
+    let run = dir.program(environment().join("bin/bench-fio"), &words).env("PATH", &path).run();
     let _ = fs::remove_file(format!("/tmp/{target}-tmpjobfile.fio"));
     let run = run.succeeded();
     assert!(!run.stdout.contains("An error occurred"), "{}", run.stdout);
-    let report = place.work().join(format!("runs/{target}/4k/randread-2-1.json"));
+    let report = dir.work().join(format!("runs/{target}/4k/randread-2-1.json"));
     let report: serde_json::Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
     assert_eq!(report["jobs"][0]["read"]["io_bytes"], 64 << 10);
 }
 
 /// cdmpy uses the engine posixaio.
 fn cdmpy_prints_the_figures_of_a_link_named_fio() {
-    let place = Place::new();
-    let path = path_with_fio(&place);
+    let dir = TestDir::new();
+    let path = path_with_fio(&dir);
     let program = source("cdm_runs.py");
-    let run =
-        place.program(environment().join("bin/python"), &[program.to_str().unwrap()]).env("PATH", &path);
+    let run = dir.program(environment().join("bin/python"), &[program.to_str().unwrap()]).env("PATH", &path);
     let run = run.run().succeeded();
     assert_eq!((&run.stdout[..], &run.stderr[..]), ("4 rows\n", ""));
-    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0, "cdmpy removes its file");
+    assert_eq!(fs::read_dir(dir.work()).unwrap().count(), 0, "cdmpy removes its file");
 }
 
 /// Jobs that ferrio warns about: to jq, a warning between two lines of the document is an error.
@@ -198,16 +197,16 @@ fn jq_reads_both_streams_of_a_link_named_fio() {
         println!("SKIPPED: jq is not installed (apt-get install jq)");
         return;
     }
-    let place = Place::new();
-    let path = path_with_fio(&place);
+    let dir = TestDir::new();
+    let path = path_with_fio(&dir);
     let script = "fio --output-format=json --name=a --ioengine=libaio --iodepth=8 --rw=randrw --size=64k --numjobs=2 2>&1 | \
                   jq '[.jobs[] | .read.io_bytes + .write.io_bytes] | add'";
-    let run = place.program("sh", &["-c", script]).env("PATH", &path).run().succeeded();
+    let run = dir.program("sh", &["-c", script]).env("PATH", &path).run().succeeded();
     assert_eq!((&run.stdout[..], &run.stderr[..]), ("131072\n", ""));
 }
 
 fn pandas_reads_documents_logs_and_terse_lines() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = |name: &str, text: &str| {
         let log = |kind: &str| format!("write_{kind}_log={name}\n");
         format!("[{name}]\n{text}\n{}{}{}", log("bw"), log("iops"), log("lat"))
@@ -217,15 +216,15 @@ fn pandas_reads_documents_logs_and_terse_lines() {
         job("writes", "rw=write\nsize=256k\nbs=8k\nfsync=8"),
         job("mix", "rw=randrw\nsize=1m\niodepth=2"),
     ];
-    let job = place.job(&format!("[global]\nioengine=io_uring\nbs=4k\nthinktime=100us\n{}", jobs.join("\n")));
-    place.ferrio(&["--output-format=terse,json", "--output=report", &job]).run().succeeded();
-    let run = python(&place, "tables.py", &[&place.work()]);
+    let job = dir.job(&format!("[global]\nioengine=io_uring\nbs=4k\nthinktime=100us\n{}", jobs.join("\n")));
+    dir.ferrio(&["--output-format=terse,json", "--output=report", &job]).run().succeeded();
+    let run = python(&dir, "tables.py", &[&dir.work()]);
     assert_eq!(run.stdout, "3 jobs\n");
 }
 
 fn prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=null\nbs=4k\nsize=1m\nthinktime=100us\n\
          [we\"ird\\ \u{e9} {x=\"1\"}, 1]\nrw=randrw\nnumjobs=2\n\
          [group]\nrw=randread\nnumjobs=3\ngroup_reporting\nnew_group\nlat_percentiles=1\npercentile_list=0.001:50:99.999:100\n\
@@ -237,13 +236,10 @@ fn prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document
     );
     for (format, file) in [("openmetrics", "metrics.prom"), ("json", "report.json")] {
         let words = [format!("--output-format={format}"), format!("--output={file}"), job.clone()];
-        let run = place.ferrio(&words).run().succeeded();
+        let run = dir.ferrio(&words).run().succeeded();
         assert_eq!(run.stdout, "", "the report is in the file");
     }
-    let run = python(
-        &place,
-        "metrics.py",
-        &[&place.work().join("metrics.prom"), &place.work().join("report.json")],
-    );
+    let run =
+        python(&dir, "metrics.py", &[&dir.work().join("metrics.prom"), &dir.work().join("report.json")]);
     assert!(run.stdout.contains(" families, "), "{}", run.stdout);
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Place, installed, skipped};
+use crate::support::{TestDir, installed, skipped};
 
 /// A loop device, detached in the end unless it has lost its backing file before.
 pub struct LoopDevice {
@@ -15,8 +15,8 @@ pub struct LoopDevice {
 impl LoopDevice {
     /// A device with a backing file of so many zeros beside the work directory. `None` after a message where there are none for the
     /// test.
-    pub fn of(place: &Place, bytes: u64) -> Option<Self> {
-        let medium = place.beside("medium");
+    pub fn of(dir: &TestDir, bytes: u64) -> Option<Self> {
+        let medium = dir.beside("medium");
         File::create(&medium).unwrap().set_len(bytes).unwrap();
         let made = Command::new(installed("losetup")).args(["-f", "--show"]).arg(&medium).output().unwrap();
         let node = String::from_utf8(made.stdout).unwrap().trim().to_owned();

@@ -92,7 +92,7 @@ struct OneFile<C> {
 
 const FILE: INodeNo = INodeNo(2);
 /// How long the kernel may remember attributes: not at all.
-const TO_LIVE: Duration = Duration::ZERO;
+const ATTRIBUTE_TIMEOUT: Duration = Duration::ZERO;
 
 impl<C: Content> OneFile<C> {
     fn attributes(&self, ino: INodeNo) -> FileAttr {
@@ -127,13 +127,13 @@ fn number(error: Error) -> Errno {
 impl<C: Content> Filesystem for OneFile<C> {
     fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match name.to_str() {
-            Some("file") => reply.entry(&TO_LIVE, &self.attributes(FILE), Generation(0)),
+            Some("file") => reply.entry(&ATTRIBUTE_TIMEOUT, &self.attributes(FILE), Generation(0)),
             _ => reply.error(Errno::ENOENT),
         }
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&TO_LIVE, &self.attributes(ino));
+        reply.attr(&ATTRIBUTE_TIMEOUT, &self.attributes(ino));
     }
 
     fn setattr(
@@ -157,7 +157,7 @@ impl<C: Content> Filesystem for OneFile<C> {
         if let Some(size) = size {
             self.content.resize(size);
         }
-        reply.attr(&TO_LIVE, &self.attributes(ino));
+        reply.attr(&ATTRIBUTE_TIMEOUT, &self.attributes(ino));
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {

@@ -17,15 +17,15 @@ use tempfile::TempDir;
 
 pub use crate::requirements::{installed, skipped};
 
-/// The longest that a program of these tests may run, on a busy machine too.
-const DEADLINE: Duration = Duration::from_secs(120);
+/// Longest run of a program of these tests, on a busy machine too.
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// fio 3.33 sometimes hangs at its start. After this long it is started again, a few times.
-const FIO_HANGS: Duration = Duration::from_secs(20);
-const FIO_STARTS: u32 = 3;
+/// fio 3.33 sometimes hangs at its start: then it is started again, a few times.
+const FIO_START_TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_FIO_STARTS: u32 = 3;
 
-/// How long killed processes may take to be gone when the program that started them has ended.
-const LEAVE: Duration = Duration::from_secs(20);
+/// Longest time that killed processes take to be gone when the program that started them has ended.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The environment variable that marks the processes of one run.
 const RUN_MARK: &str = "RUN_OF_A_TEST";
@@ -50,15 +50,15 @@ pub(crate) use same;
 /// The directory of one test: programs run in `work`; job files and outputs are beside it.
 ///
 /// It is below cargo's target directory, because the file system of /tmp might not support O_DIRECT.
-pub struct Place {
+pub struct TestDir {
     base: TempDir,
 }
 
-impl Place {
+impl TestDir {
     pub fn new() -> Self {
         let base = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the target directory is writable");
         fs::create_dir(base.path().join("work")).unwrap();
-        Place { base }
+        TestDir { base }
     }
 
     /// The directory that programs run in.
@@ -95,6 +95,11 @@ impl Place {
         fs::metadata(self.work().join(name)).is_ok_and(|metadata| metadata.len() > 0)
     }
 
+    /// The size of a file in the work directory, if it is there.
+    pub fn size(&self, name: &str) -> Option<u64> {
+        fs::metadata(self.work().join(name)).ok().map(|metadata| metadata.len())
+    }
+
     /// Names and sizes of the files in the work directory.
     pub fn files(&self) -> Vec<(String, u64)> {
         let mut files: Vec<_> = fs::read_dir(self.work())
@@ -129,7 +134,7 @@ impl Place {
         // A process group of its own, so that processes left behind can be found.
         command.process_group(0);
         set_colours_aside(&mut command);
-        Invocation { place: self, command, may_hang: false }
+        Invocation { dir: self, command, may_hang: false }
     }
 }
 
@@ -141,32 +146,37 @@ pub fn set_colours_aside(command: &mut Command) {
     command.env("TERM", "xterm");
 }
 
-/// The numbers of all System V segments.
-pub fn segments() -> Vec<String> {
+/// The numbers of all System V segments, each with the process that made it.
+fn segments_and_creators() -> Vec<(String, String)> {
     let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
-    list.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
+    let fields = list.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    fields.map(|fields| (fields[1].to_owned(), fields[4].to_owned())).collect()
 }
 
-/// The numbers of those that a process has made. Later processes may have its number, so those that were there `before` do not count.
+/// The numbers of all System V segments.
+pub fn segments() -> Vec<String> {
+    segments_and_creators().into_iter().map(|(id, _)| id).collect()
+}
+
+/// The numbers of the segments that a process has made. A process before it may have had the same number, so segments that were there
+/// `before` do not count.
 pub fn segments_of(pid: Pid, before: &[String]) -> Vec<String> {
-    let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
-    let fields = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let of_process = fields.filter(|fields| fields.get(4) == Some(&pid.to_string().as_str()));
-    of_process.map(|fields| fields[1].to_owned()).filter(|id| !before.contains(id)).collect()
+    let created = segments_and_creators().into_iter().filter(|(_, creator)| *creator == pid.to_string());
+    created.map(|(id, _)| id).filter(|id| !before.contains(id)).collect()
 }
 
 /// Polls until `condition` holds; fails after the deadline.
 pub fn until(what: &str, condition: impl Fn() -> bool) {
     let began = Instant::now();
     while !condition() {
-        assert!(began.elapsed() < DEADLINE, "no {what} within {DEADLINE:?}");
+        assert!(began.elapsed() < RUN_TIMEOUT, "no {what} within {RUN_TIMEOUT:?}");
         thread::sleep(Duration::from_millis(2));
     }
 }
 
 /// A program about to be run.
 pub struct Invocation<'a> {
-    place: &'a Place,
+    dir: &'a TestDir,
     command: Command,
     may_hang: bool,
 }
@@ -185,7 +195,7 @@ impl Invocation<'_> {
 
     /// Gives the program this text as standard input.
     pub fn input(self, text: &str) -> Self {
-        let path = self.place.beside("stdin");
+        let path = self.dir.beside("stdin");
         fs::write(&path, text).unwrap();
         self.input_file(&path)
     }
@@ -211,7 +221,7 @@ impl Invocation<'_> {
 
     fn spawn(&mut self) -> Running {
         let shown = format!("{:?}", self.command);
-        let output = TempDir::new_in(self.place.base.path()).unwrap();
+        let output = TempDir::new_in(self.dir.base.path()).unwrap();
         let file = |name| File::create(output.path().join(name)).unwrap();
         self.command.stdout(file("stdout")).stderr(file("stderr")).env(RUN_MARK, output.path());
         let child = self.command.spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
@@ -220,10 +230,10 @@ impl Invocation<'_> {
 
     /// Runs the program to its end.
     pub fn run(mut self) -> Run {
-        let trials = if self.may_hang { FIO_STARTS } else { 1 };
+        let trials = if self.may_hang { MAX_FIO_STARTS } else { 1 };
         for _ in 1..trials {
             let mut running = self.spawn();
-            if running.ends_within(FIO_HANGS) {
+            if running.ends_within(FIO_START_TIMEOUT) {
                 return running.wait();
             }
             running.kill();
@@ -263,8 +273,8 @@ impl Running {
     pub fn until(&mut self, what: &str, condition: impl Fn() -> bool) {
         while !condition() {
             let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "{} ended before {what}: {}", self.shown, self.told());
-            self.pause(what);
+            assert!(ended.is_none(), "{} ended before {what}: {}", self.shown, self.output_so_far());
+            self.wait_between_polls(what);
         }
     }
 
@@ -272,11 +282,11 @@ impl Running {
         let status = loop {
             match self.child.try_wait().unwrap() {
                 Some(status) => break status,
-                None => self.pause("its end"),
+                None => self.wait_between_polls("its end"),
             }
         };
         // Those that were killed may take a moment to be gone.
-        let left_in_time = Instant::now() + LEAVE;
+        let left_in_time = Instant::now() + EXIT_TIMEOUT;
         let mut group = killpg(self.pid(), None);
         while group.is_ok() && Instant::now() < left_in_time {
             thread::sleep(Duration::from_millis(2));
@@ -335,10 +345,10 @@ impl Running {
     }
 
     /// Waits a moment between two polls; fails after the deadline.
-    pub fn pause(&mut self, what: &str) {
-        if self.began.elapsed() > DEADLINE {
+    pub fn wait_between_polls(&mut self, what: &str) {
+        if self.began.elapsed() > RUN_TIMEOUT {
             self.kill();
-            panic!("{} did not reach {what} within {DEADLINE:?}: {}", self.shown, self.told());
+            panic!("{} did not reach {what} within {RUN_TIMEOUT:?}: {}", self.shown, self.output_so_far());
         }
         thread::sleep(Duration::from_millis(2));
     }
@@ -347,7 +357,7 @@ impl Running {
         String::from_utf8_lossy(&fs::read(self.output.path().join(name)).unwrap()).into_owned()
     }
 
-    fn told(&self) -> String {
+    fn output_so_far(&self) -> String {
         format!("\n{}{}", self.read("stdout"), self.read("stderr"))
     }
 }

@@ -4,7 +4,7 @@ use ferrio_job::EngineKind;
 
 use crate::beside_fio::work::{compare, compare_alike, compare_all};
 use crate::engines::scene::{BLOCK, BLOCKS, Scene};
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// The smallest job: a name, a direction, a size.
 const SMALLEST: &str = "[lone-reader]\nrw=randread\nsize=1m\n";
@@ -68,9 +68,9 @@ fn four_groups_with_blocks_of_many_sizes_do_as_in_fio() {
 
 #[test]
 fn a_depth_from_the_environment_reaches_the_job() {
-    let place = Place::new();
-    let job = place.job(DEPTH_FROM_OUTSIDE);
-    let run = place.ferrio(&["--output-format=json", &job]).env("IODEPTH", "8").run().succeeded();
+    let dir = TestDir::new();
+    let job = dir.job(DEPTH_FROM_OUTSIDE);
+    let run = dir.ferrio(&["--output-format=json", &job]).env("IODEPTH", "8").run().succeeded();
     let report = run.json();
     assert_eq!(report["global options"]["iodepth"], "8");
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 256);
@@ -98,22 +98,22 @@ fn the_network_engines_that_articles_list_run() {
 
 #[test]
 fn the_shortest_command_line_runs() {
-    let place = Place::new();
-    let run = place.ferrio(&["--name=lone-reader", "--rw=randread", "--size=1m"]).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--name=lone-reader", "--rw=randread", "--size=1m"]).run().succeeded();
     assert!(run.stdout.contains("issued rwts: total=256,0,0,0"), "{}", run.stdout);
-    assert_eq!(place.files(), [("lone-reader.0.0".to_owned(), 1 << 20)]);
+    assert_eq!(dir.files(), [("lone-reader.0.0".to_owned(), 1 << 20)]);
 }
 
 #[test]
 fn a_command_line_with_single_dashes_runs() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = "-direct=1 -iodepth=128 -rw=randrw -ioengine=libaio -bs=4k -size=1M -numjobs=1 -runtime=1000 \
         -group_reporting -filename=target -name=both_ways";
     let words: Vec<_> = words.split_whitespace().chain(["--output-format=json"]).collect();
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     let job = &report["jobs"][0];
     assert_eq!(job["jobname"], "both_ways");
     let ios = job["read"]["total_ios"].as_u64().unwrap() + job["write"]["total_ios"].as_u64().unwrap();
     assert_eq!(ios, 256);
-    assert_eq!(place.files(), [("target".to_owned(), 1 << 20)]);
+    assert_eq!(dir.files(), [("target".to_owned(), 1 << 20)]);
 }

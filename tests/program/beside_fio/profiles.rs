@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::support::{Place, Run, at_once, same};
+use crate::support::{Run, TestDir, at_once, same};
 
 /// The lines that announce the jobs of the profile `act`.
 fn announced(run: &Run) -> Vec<String> {
@@ -13,13 +13,13 @@ fn announced(run: &Run) -> Vec<String> {
         .collect()
 }
 
-/// A place with two files for devices.
-fn devices() -> Place {
-    let place = Place::new();
+/// A directory with two files for devices.
+fn devices() -> TestDir {
+    let dir = TestDir::new();
     for name in ["d1", "d2"] {
-        File::create(place.work().join(name)).unwrap().set_len(16 << 20).unwrap();
+        File::create(dir.work().join(name)).unwrap().set_len(16 << 20).unwrap();
     }
-    place
+    dir
 }
 
 #[test]
@@ -27,10 +27,10 @@ fn act_runs_the_jobs_of_fio_and_ends_with_a_verdict() {
     needs!("fio");
     let options = ["--profile=act", "--device-names=d1,d2", "--test-duration=1", "--load=2"];
     let [fio, ferrio] = [true, false].map(|fio| {
-        let place = devices();
+        let dir = devices();
         // On a busy machine the verdict may be FAILED, which is not in the status of a program called fio.
-        let ours = || place.ferrio(&[&["--as=fio"], &options[..]].concat());
-        let run = if fio { place.fio(&options) } else { ours() }.run();
+        let ours = || dir.ferrio(&[&["--as=fio"], &options[..]].concat());
+        let run = if fio { dir.fio(&options) } else { ours() }.run();
         assert_eq!(run.status, Some(0), "{}", run.stderr);
         run
     });
@@ -65,12 +65,12 @@ fn a_failed_verdict_is_in_the_exit_status_of_ferrio_and_not_in_that_of_fio() {
     needs!("fio");
     let words = |own: &[&'static str]| [&TOO_SLOW[..], own].concat();
     at_once(&["fio", "as fio", "ferrio"], |who| {
-        let place = Place::new();
-        File::create(place.work().join("d")).unwrap().set_len(128 << 20).unwrap();
+        let dir = TestDir::new();
+        File::create(dir.work().join("d")).unwrap().set_len(128 << 20).unwrap();
         let (run, status) = match *who {
-            "fio" => (place.fio(&TOO_SLOW), 0),
-            "as fio" => (place.ferrio(&words(&["--as=fio"])), 0),
-            _ => (place.ferrio(&words(&["--output-format=json"])), 1),
+            "fio" => (dir.fio(&TOO_SLOW), 0),
+            "as fio" => (dir.ferrio(&words(&["--as=fio"])), 0),
+            _ => (dir.ferrio(&words(&["--output-format=json"])), 1),
         };
         let run = run.run().ended_with(status);
         let failed = "\nact: test complete, device(s): FAILED\n";
@@ -86,9 +86,9 @@ fn a_failed_verdict_is_in_the_exit_status_of_ferrio_and_not_in_that_of_fio() {
 
 #[test]
 fn help_and_manual_describe_the_profiles_and_their_options() {
-    let place = Place::new();
-    let help = place.ferrio(&["help", "profiles"]).run().succeeded().stdout;
-    let page = place.ferrio(&["man"]).run().succeeded().stdout.replace("\\-", "-");
+    let dir = TestDir::new();
+    let help = dir.ferrio(&["help", "profiles"]).run().succeeded().stdout;
+    let page = dir.ferrio(&["man"]).run().succeeded().stdout.replace("\\-", "-");
     for option in ["device-names", "test-duration", "prep", "numruns", "dir"] {
         assert!(help.contains(&format!("\n  --{option} ")), "{option}: {help}");
         assert!(page.contains(&format!("\\fB{option}\\fR=")), "{option}");
@@ -98,20 +98,20 @@ fn help_and_manual_describe_the_profiles_and_their_options() {
 
 #[test]
 fn the_verdict_of_act_leaves_a_document_alone() {
-    let place = devices();
+    let dir = devices();
     let options = ["--profile=act", "--device-names=d1", "--test-duration=1", "--output-format=json"];
-    let run = place.ferrio(&[&["--as=fio"], &options[..]].concat()).run().succeeded();
+    let run = dir.ferrio(&[&["--as=fio"], &options[..]].concat()).run().succeeded();
     assert_eq!(run.json()["jobs"][0]["jobname"], "act-read-d1");
     assert!(run.stderr.contains("act: test complete, device(s): "), "{}", run.stderr);
-    let prepared = place.ferrio(&["--profile=act", "--device-names=d1", "--prep"]).run().succeeded();
+    let prepared = dir.ferrio(&["--profile=act", "--device-names=d1", "--prep"]).run().succeeded();
     assert!(!prepared.stdout.contains("test complete"), "a preparation measures nothing");
 }
 
 #[test]
 fn tiobench_takes_its_options() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let options = ["--profile=tiobench", "--block=16k", "--threads=2", "--size=256k", "--output-format=json"];
-    let run = place.ferrio(&options).run().succeeded();
+    let run = dir.ferrio(&options).run().succeeded();
     let report = run.json();
     let names: Vec<&str> =
         report["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap()).collect();
@@ -121,19 +121,19 @@ fn tiobench_takes_its_options() {
         (&report["jobs"][0]["write"]["total_ios"], &report["jobs"][3]["read"]["total_ios"]),
         (&32.into(), &32.into())
     );
-    assert_eq!(place.files().len(), 4);
+    assert_eq!(dir.files().len(), 4);
 }
 
 #[test]
 fn a_profile_that_does_not_exist_or_has_no_device_runs_nothing() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     for (options, message) in [
         (["--profile=nosuch", "--eta=never"], "profile 'nosuch' not found"),
         (["--profile=act", "--eta=never"], "act: you need to set IO target(s) with the device-names option."),
     ] {
         for fio in [true, false] {
-            let run = if fio { place.fio(&options) } else { place.ferrio(&options) }.run().ended_with(1);
+            let run = if fio { dir.fio(&options) } else { dir.ferrio(&options) }.run().ended_with(1);
             assert!([&run.stdout[..], &run.stderr].concat().contains(message), "{}", run.stderr);
         }
     }

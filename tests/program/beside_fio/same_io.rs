@@ -24,7 +24,7 @@ use model::Model;
 use options::JobOptions;
 use settings::Rules;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// Runs the jobs with both programs and compares each with the model, and with each other where no rule has changed. Returns how
 /// many jobs have the same log.
@@ -69,7 +69,7 @@ fn comparable(job: &JobOptions, log: Log) -> Log {
 
 /// Whose rules the installed fio follows.
 fn rules_of_fio() -> Rules {
-    let version = Place::new().fio(&["--version"]).run().succeeded().stdout;
+    let version = TestDir::new().fio(&["--version"]).run().succeeded().stdout;
     let minor = version.trim().strip_prefix("fio-3.").and_then(|rest| rest.split(['.', '-']).next());
     match minor.and_then(|minor| minor.parse::<u32>().ok()) {
         Some(0..=34) => Rules::Old,

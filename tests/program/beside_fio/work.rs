@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Place, both, document_within, json_file, number, same, side_by_side};
+use crate::support::{TestDir, both, document_within, json_file, number, same, side_by_side};
 
 /// Keys that fio's report has gained since version 3.33, the oldest one compared with.
 const NEW_KEYS: [&str; 7] = [
@@ -80,15 +80,15 @@ fn with_values(options: &Value) -> Vec<(String, String)> {
 }
 
 fn outcome(job: &str, more: &[&str], fio: bool) -> (Value, Vec<(String, u64)>) {
-    let place = Place::new();
-    let job = place.job(job);
-    let report = place.beside("report");
+    let dir = TestDir::new();
+    let job = dir.job(job);
+    let report = dir.beside("report");
     let output = format!("--output={}", report.display());
     let words: Vec<&str> = ["--output-format=json", &output, &job].iter().chain(more).copied().collect();
-    let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
+    let program = if fio { dir.fio(&words) } else { dir.ferrio(&words) };
     program.run().succeeded();
     let report = if fio { fio_report(&report) } else { json_file(&report) };
-    (report, place.files().into_iter().map(log_without_size).collect())
+    (report, dir.files().into_iter().map(log_without_size).collect())
 }
 
 /// fio's notes may precede the document; ferrio's file has nothing else.
@@ -302,9 +302,9 @@ fn a_rate_limits_speed_and_not_work() {
 /// Not compared: which direction is due first depends on the moment, with fio from run to run too.
 #[test]
 fn a_mix_with_rates_does_all_of_its_work() {
-    let place = Place::new();
-    let job = place.job("[slow-mix]\nrw=randrw\nsize=256k\nrate_iops=1000,500\n");
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let dir = TestDir::new();
+    let job = dir.job("[slow-mix]\nrw=randrw\nsize=256k\nrate_iops=1000,500\n");
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     let done = |direction: &str| number(&report, &format!("/jobs/0/{direction}/total_ios"));
     assert_eq!(done("read") + done("write"), 64);
     assert!(done("write") > 0 && done("read") > 0, "{report:#}");
@@ -366,9 +366,9 @@ fn syncs_are_counted_as_in_fio() {
 /// Not compared: fio 3.33 shows them as short reads instead.
 #[test]
 fn data_syncs_are_counted_as_syncs() {
-    let place = Place::new();
-    let job = place.job("[data]\nrw=randwrite\nsize=128k\nfdatasync=4\n");
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let dir = TestDir::new();
+    let job = dir.job("[data]\nrw=randwrite\nsize=128k\nfdatasync=4\n");
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     assert_eq!(number(&report, "/jobs/0/sync/total_ios"), 7);
     assert_eq!(number(&report, "/jobs/0/read/short_ios"), 0);
 }
@@ -431,11 +431,11 @@ fn buffers_of_one_pattern_leave_the_same_file() {
     needs!("fio");
     let job = "[pattern]\nfilename=f\nrw=write\nsize=64k\nbs=4k\nbuffer_pattern=0xcafe\n";
     let content = |fio: bool| {
-        let place = Place::new();
-        let file = place.job(job);
+        let dir = TestDir::new();
+        let file = dir.job(job);
         let words = [file.as_str()];
-        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
-        fs::read(place.work().join("f")).unwrap()
+        if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
+        fs::read(dir.work().join("f")).unwrap()
     };
     let (fio, ferrio) = (content(true), content(false));
     assert_eq!(fio.len(), 65536);
@@ -445,12 +445,12 @@ fn buffers_of_one_pattern_leave_the_same_file() {
 #[test]
 fn a_file_of_the_right_size_is_used_as_it_is() {
     let job = "[reader]\nfilename=f\nrw=read\nsize=64k\n";
-    let place = Place::new();
-    let file = place.job(job);
+    let dir = TestDir::new();
+    let file = dir.job(job);
     let content: Vec<u8> = (0..65536u32).map(|n| ((n * 7) >> 3) as u8).collect();
-    fs::write(place.work().join("f"), &content).unwrap();
-    place.ferrio(&[&file]).run().succeeded();
-    assert!(fs::read(place.work().join("f")).unwrap() == content, "the file was rewritten");
+    fs::write(dir.work().join("f"), &content).unwrap();
+    dir.ferrio(&[&file]).run().succeeded();
+    assert!(fs::read(dir.work().join("f")).unwrap() == content, "the file was rewritten");
 }
 
 #[test]
@@ -464,9 +464,9 @@ fn directions_can_be_reported_as_one() {
 
 #[test]
 fn directions_can_be_reported_alone_and_as_one() {
-    let place = Place::new();
-    let job = place.job("[unified]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=both\nfsync=16\n");
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let dir = TestDir::new();
+    let job = dir.job("[unified]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=both\nfsync=16\n");
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     let job = &report["jobs"][0];
     for figure in ["io_bytes", "total_ios", "clat_ns/N"] {
         let of = |direction: &str| number(job, &format!("/{direction}/{figure}"));
@@ -487,9 +487,9 @@ fn one_section_can_be_chosen() {
 
 #[test]
 fn the_extended_json_has_a_histogram_that_adds_up() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=json+", "--name=a", "--ioengine=null", "--size=4m"];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     let clat = &report["jobs"][0]["read"]["clat_ns"];
     let bins = clat["bins"].as_object().unwrap();
     let sum: u64 = bins.values().map(|count| count.as_u64().unwrap()).sum();

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{FERRIO, Place, Run};
+use crate::support::{FERRIO, Run, TestDir};
 
 /// A job too short for its figures, with an option that has no effect and one that fio reads in its own way.
 const JOB: [&str; 6] =
@@ -12,10 +12,10 @@ const JOB: [&str; 6] =
 
 /// Runs the program by this name.
 fn called(name: &str, variable: Option<&str>, words: &[&str]) -> Run {
-    let place = Place::new();
-    let link = place.beside(name);
+    let dir = TestDir::new();
+    let link = dir.beside(name);
     symlink(FERRIO, &link).unwrap();
-    let invocation = place.program(link, words);
+    let invocation = dir.program(link, words);
     match variable {
         Some(word) => invocation.env("FERRIO_AS", word),
         None => invocation,
@@ -164,11 +164,11 @@ fn as_fio_a_json_document_on_standard_output_is_alone_there() {
 
 #[test]
 fn as_fio_messages_are_in_the_file_of_the_text_report_too() {
-    let place = Place::new();
-    let link = place.beside("fio");
+    let dir = TestDir::new();
+    let link = dir.beside("fio");
     symlink(FERRIO, &link).unwrap();
-    let run = place.program(link, &[&FULL[..], &["--output=report"]].concat()).run().ended_with(1);
-    let report = place.read("report");
+    let run = dir.program(link, &[&FULL[..], &["--output=report"]].concat()).run().ended_with(1);
+    let report = dir.read("report");
     assert_eq!(run.stdout, "");
     for text in [&run.stderr, &report] {
         assert_eq!(text.matches("io_u error on file /dev/full").count(), 1, "{text}");
@@ -178,11 +178,11 @@ fn as_fio_messages_are_in_the_file_of_the_text_report_too() {
 
 /// What a terminal would show of a run, in order.
 fn both_streams(name: &str, words: &[&str]) -> String {
-    let place = Place::new();
-    symlink(FERRIO, place.beside(name)).unwrap();
+    let dir = TestDir::new();
+    symlink(FERRIO, dir.beside(name)).unwrap();
     let command = format!("exec ../{name} \"$@\" 2>&1");
     let words = [&["-c", &command, name], words].concat();
-    place.program("/bin/sh", &words).run().succeeded().stdout
+    dir.program("/bin/sh", &words).run().succeeded().stdout
 }
 
 /// Two notes that fio prints on standard output, and one that it prints on standard error.
@@ -239,8 +239,8 @@ fn as_ferrio_warnings_follow_the_report_once_unless_someone_watches() {
 #[test]
 fn colours_are_for_terminals_unless_they_are_asked_for() {
     let coloured = |words: &[&str], variable: Option<(&str, &str)>| {
-        let place = Place::new();
-        let invocation = place.ferrio(&[&NOTED[..], words].concat());
+        let dir = TestDir::new();
+        let invocation = dir.ferrio(&[&NOTED[..], words].concat());
         let run = match variable {
             Some((name, value)) => invocation.env(name, value).run(),
             None => invocation.run(),
@@ -253,13 +253,13 @@ fn colours_are_for_terminals_unless_they_are_asked_for() {
     assert!(coloured(&[], Some(("CLICOLOR_FORCE", "1"))));
     assert!(!coloured(&["--color=never"], Some(("CLICOLOR_FORCE", "1"))));
     assert!(coloured(&["--color=always"], Some(("NO_COLOR", "1"))), "the option comes before the variable");
-    let wrong = Place::new().ferrio(&["--color=sometimes", "--name=a"]).run().ended_with(1);
+    let wrong = TestDir::new().ferrio(&["--color=sometimes", "--name=a"]).run().ended_with(1);
     assert!(wrong.stderr.contains("for option `--color`"), "{}", wrong.stderr);
 }
 
 #[test]
 fn sub_commands_colour_what_they_say_as_they_are_told() {
-    let of = |words: &[&str]| Place::new().ferrio(words).run();
+    let of = |words: &[&str]| TestDir::new().ferrio(words).run();
     let errors = [&["man", "words"][..], &["help", "no-such-topic"], &["completions", "csh"]];
     for words in errors {
         for (color, coloured) in [("--color=always", true), ("--color=never", false)] {
@@ -280,20 +280,20 @@ fn sub_commands_colour_what_they_say_as_they_are_told() {
 #[test]
 fn as_fio_deprecations_are_where_its_report_goes() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     for (option, status) in [("--verifysort=1", 0), ("--rwmixcycle=1", 1)] {
         for action in ["--parse-only", "--showcmd", "--size=4k"] {
             for output in [&[][..], &["--output=out"]] {
                 let words = [output, &[action, "--name=x", "--ioengine=null", "--size=4k", option]].concat();
                 let deprecated = |run: Run| {
                     let run = run.ended_with(status);
-                    let file = std::fs::read_to_string(place.work().join("out")).unwrap_or_default();
-                    let _ = std::fs::remove_file(place.work().join("out"));
+                    let file = std::fs::read_to_string(dir.work().join("out")).unwrap_or_default();
+                    let _ = std::fs::remove_file(dir.work().join("out"));
                     [run.stdout, run.stderr, file]
                         .map(|text| text.lines().find(|line| line.contains("deprecated")).map(str::to_owned))
                 };
-                let theirs = deprecated(place.fio(&words).run());
-                let ours = deprecated(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
+                let theirs = deprecated(dir.fio(&words).run());
+                let ours = deprecated(dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
                 assert_eq!(ours, theirs, "{words:?}");
                 assert!(ours[1].is_none() && ours.iter().flatten().count() == 1, "{words:?}: {ours:?}");
             }
@@ -322,11 +322,11 @@ fn as_fio_a_failing_prerun_ends_its_job_quietly() {
 
 #[test]
 fn a_signal_ends_the_command_of_a_trigger_and_the_report_follows() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--time_based", "--runtime=1h"];
     let trigger = ["--trigger-timeout=1s", "--trigger=touch begun; sleep 3600", "--output-format=json"];
-    let mut running = place.ferrio(&[&job[..], &trigger].concat()).start();
-    running.until("the command", || place.work().join("begun").exists());
+    let mut running = dir.ferrio(&[&job[..], &trigger].concat()).start();
+    running.until("the command", || dir.work().join("begun").exists());
     running.signal(Signal::SIGTERM);
     let run = running.wait().ended_with(128);
     assert_eq!(run.json()["jobs"][0]["error"], 0);
@@ -354,19 +354,19 @@ fn the_output_of_a_trigger_is_where_fio_has_it_unless_a_document_is_there() {
 #[test]
 fn as_fio_section_headers_and_includes_are_read_as_fio_does() {
     needs!("fio");
-    let place = Place::new();
-    symlink(FERRIO, place.beside("fio")).unwrap();
-    std::fs::write(place.work().join("f"), "bs=8k\n").unwrap();
-    let job = place.job("[a] trailing\nioengine=null\nsize=16k\nincludexf\n[b]x]\nioengine=null\nsize=4k\n");
+    let dir = TestDir::new();
+    symlink(FERRIO, dir.beside("fio")).unwrap();
+    std::fs::write(dir.work().join("f"), "bs=8k\n").unwrap();
+    let job = dir.job("[a] trailing\nioengine=null\nsize=16k\nincludexf\n[b]x]\nioengine=null\nsize=4k\n");
     let names = |run: &Run| {
         let headers = run.stdout.lines().filter(|line| line.contains("(g="));
         headers.map(|line| line.split(" ioengine").next().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let ours = place.program(place.beside("fio"), &[&job]).run().succeeded();
-    let fio = place.fio(&[&job]).run().succeeded();
+    let ours = dir.program(dir.beside("fio"), &[&job]).run().succeeded();
+    let fio = dir.fio(&[&job]).run().succeeded();
     assert_eq!(names(&ours), names(&fio));
     assert!(names(&ours)[0].starts_with("a] trailin: (g=0): rw=read, bs=(R) 8192B"), "{:?}", names(&ours));
-    let run = place.ferrio(&[&job]).run().ended_with(1);
+    let run = dir.ferrio(&[&job]).run().ended_with(1);
     assert!(
         run.stderr.contains("nothing may follow the `]`") && run.stderr.contains("`includexf`"),
         "{}",
@@ -377,10 +377,10 @@ fn as_fio_section_headers_and_includes_are_read_as_fio_does() {
 #[test]
 fn as_fio_a_missing_include_ends_its_section_and_fails_its_job() {
     needs!("fio");
-    let place = Place::new();
-    symlink(FERRIO, place.beside("fio")).unwrap();
+    let dir = TestDir::new();
+    symlink(FERRIO, dir.beside("fio")).unwrap();
     let rest = "\n[c]\nioengine=null\nsize=32k\n";
-    let job = place.job(&format!("[b]\nioengine=null\nsize=64k\nrw=write\ninclude nosuch{rest}"));
+    let job = dir.job(&format!("[b]\nioengine=null\nsize=64k\nrw=write\ninclude nosuch{rest}"));
     let words = [job.as_str(), "--output-format=json"];
     let facts = |run: Run| {
         let run = run.ended_with(1);
@@ -392,34 +392,34 @@ fn as_fio_a_missing_include_ends_its_section_and_fails_its_job() {
         });
         (facts.collect::<Vec<_>>(), run.stderr.lines().take(2).map(str::to_owned).collect::<Vec<_>>())
     };
-    let ours = facts(place.program(place.beside("fio"), &words).run());
-    assert_eq!(ours, facts(place.fio(&words).run()));
+    let ours = facts(dir.program(dir.beside("fio"), &words).run());
+    assert_eq!(ours, facts(dir.fio(&words).run()));
     assert_eq!(ours.0, [(Some(2), Some(0), Some(4096)), (Some(0), Some(32768), Some(0))]);
-    let missing = place.beside("nosuch");
+    let missing = dir.beside("nosuch");
     assert_eq!(ours.1[0], format!("fio: unable to open '{}' job file", missing.display()));
-    let run = place.ferrio(&[&job]).run().ended_with(1);
+    let run = dir.ferrio(&[&job]).run().ended_with(1);
     assert!(run.stderr.contains("cannot read the include file `nosuch`"), "{}", run.stderr);
     // What follows is in no section, and globals that are cut short fail all jobs after them.
-    let job = place.job(&format!("[b]\nioengine=null\nsize=64k\ninclude nosuch\nbs=8k{rest}"));
-    let run = place.program(place.beside("fio"), &[&job]).run().ended_with(1);
+    let job = dir.job(&format!("[b]\nioengine=null\nsize=64k\ninclude nosuch\nbs=8k{rest}"));
+    let run = dir.program(dir.beside("fio"), &[&job]).run().ended_with(1);
     assert!(
         run.stderr.contains("option <bs=8k> outside of [] job section") && !run.stdout.contains("err="),
         "{run:?}"
     );
-    let job = place.job(&format!("[global]\ninclude nosuch{rest}"));
-    let run = place.program(place.beside("fio"), &[&job]).run().ended_with(1);
+    let job = dir.job(&format!("[global]\ninclude nosuch{rest}"));
+    let run = dir.program(dir.beside("fio"), &[&job]).run().ended_with(1);
     assert!(run.stdout.contains("c: (groupid=0, jobs=1): err= 2 "), "{}", run.stdout);
 }
 
 #[test]
 fn as_fio_a_doubled_percent_sign_is_one() {
-    let place = Place::new();
-    symlink(FERRIO, place.beside("fio")).unwrap();
-    std::fs::write(place.work().join("e"), [0; 32768]).unwrap();
+    let dir = TestDir::new();
+    symlink(FERRIO, dir.beside("fio")).unwrap();
+    std::fs::write(dir.work().join("e"), [0; 32768]).unwrap();
     let words = ["--output-format=json", "--name=a", "--filename=e", "--size=100%%"];
-    let moved = place.program(place.beside("fio"), &words).run().succeeded().json();
+    let moved = dir.program(dir.beside("fio"), &words).run().succeeded().json();
     assert_eq!(moved["jobs"][0]["read"]["io_bytes"], 32768);
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert!(
         run.stderr.contains("invalid value `100%%` for option `size`") && run.stderr.contains("= help: "),
         "{}",

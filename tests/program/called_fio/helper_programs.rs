@@ -6,27 +6,27 @@ mod verify_state;
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{FERRIO, Place, Run};
+use crate::support::{FERRIO, Run, TestDir};
 
 /// Runs ferrio by a link with the name of a helper program.
-fn called(place: &Place, program: &str, words: &[&str]) -> Run {
-    let link = place.beside(program);
+fn called(dir: &TestDir, program: &str, words: &[&str]) -> Run {
+    let link = dir.beside(program);
     if !link.exists() {
         symlink(FERRIO, &link).unwrap();
     }
-    place.program(link, words).run()
+    dir.program(link, words).run()
 }
 
 #[test]
 fn each_link_is_a_program_and_each_program_a_sub_command() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for name in ["btrace2fio", "dedupe", "genzipf", "verify-state"] {
         let program = format!("fio-{name}");
-        let help = called(&place, &program, &["--help"]).succeeded().stdout;
+        let help = called(&dir, &program, &["--help"]).succeeded().stdout;
         assert!(help.contains(&format!("Usage: {program} ")), "{help}");
-        let help = place.ferrio(&[name, "--help"]).run().succeeded().stdout;
+        let help = dir.ferrio(&[name, "--help"]).run().succeeded().stdout;
         assert!(help.contains(&format!("Usage: ferrio {name} ")), "{help}");
-        called(&place, &program, &["--no-such-option"]).ended_with(1);
-        called(&place, &program, &["-", "/no/such/file"]).ended_with(1);
+        called(&dir, &program, &["--no-such-option"]).ended_with(1);
+        called(&dir, &program, &["-", "/no/such/file"]).ended_with(1);
     }
 }

@@ -3,16 +3,16 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, Run, document_within, number, same, text};
+use crate::support::{Run, TestDir, document_within, number, same, text};
 
 /// Names and descriptions of the jobs, the echoed global name, and the names of the files of a run.
 type Identities = (Vec<(Value, Value)>, Value, Vec<String>);
 
-fn identities(place: &Place, run: &Run) -> Identities {
+fn identities(dir: &TestDir, run: &Run) -> Identities {
     let (report, _) = document_within(&run.stdout);
     let jobs = report["jobs"].as_array().unwrap();
     let jobs = jobs.iter().map(|job| (job["jobname"].clone(), job["desc"].clone())).collect();
-    let files = place.files().into_iter().map(|(name, _)| name).collect();
+    let files = dir.files().into_iter().map(|(name, _)| name).collect();
     (jobs, report["global options"]["name"].clone(), files)
 }
 
@@ -20,12 +20,12 @@ fn identities(place: &Place, run: &Run) -> Identities {
 #[track_caller]
 fn agree(arguments: &[&str], job: &str) -> Vec<String> {
     let run = |called_fio: bool| {
-        let place = Place::new();
-        let path = place.job(job);
+        let dir = TestDir::new();
+        let path = dir.job(job);
         let words = [&["--output-format=json"], arguments, &[path.as_str()]].concat();
         let invocation =
-            if called_fio { place.ferrio(&[&["--as=fio"], &words[..]].concat()) } else { place.fio(&words) };
-        identities(&place, &invocation.run().succeeded())
+            if called_fio { dir.ferrio(&[&["--as=fio"], &words[..]].concat()) } else { dir.fio(&words) };
+        identities(&dir, &invocation.run().succeeded())
     };
     let (fio, ferrio) = (run(false), run(true));
     same!("fio": fio, "ferrio": ferrio, "identities in\n{job}");
@@ -68,9 +68,9 @@ fn a_job_waits_for_a_section_whatever_the_globals_call_it() {
     needs!("fio");
     let job = "[global]\nname=G\nioengine=null\nsize=64k\n[a]\nnumjobs=2\n[b]\nwait_for=a\n";
     assert_eq!(agree(&[], job), ["a", "a", "b"]);
-    let place = Place::new();
-    let path = place.job(&job.replace("wait_for=a", "wait_for=G"));
-    for invocation in [place.fio(&[path.as_str()]), place.ferrio(&["--as=fio", &path])] {
+    let dir = TestDir::new();
+    let path = dir.job(&job.replace("wait_for=a", "wait_for=G"));
+    for invocation in [dir.fio(&[path.as_str()]), dir.ferrio(&["--as=fio", &path])] {
         let run = invocation.run().ended_with(1);
         assert!(format!("{}{}", run.stdout, run.stderr).contains("b: waitee job G unknown."), "{run:?}");
     }
@@ -78,26 +78,26 @@ fn a_job_waits_for_a_section_whatever_the_globals_call_it() {
 
 #[test]
 fn a_global_name_is_noted() {
-    let place = Place::new();
-    let path = place.job("[global]\nname=G\nioengine=null\nsize=64k\n[a]\n[b]\nname=zz\n");
-    let run = place.ferrio(&["--output-format=json", &path]).run().succeeded();
+    let dir = TestDir::new();
+    let path = dir.job("[global]\nname=G\nioengine=null\nsize=64k\n[a]\n[b]\nname=zz\n");
+    let run = dir.ferrio(&["--output-format=json", &path]).run().succeeded();
     let note = "option `name` has no effect here: jobs are named by their sections";
     assert!(run.stderr.contains(note), "{}", run.stderr);
     let report = run.json();
     assert_eq!(text(&report, "/jobs/0/jobname"), "a");
     assert_eq!(text(&report, "/ferrio/notes/0/message"), note);
     let named =
-        place.ferrio(&["--output-format=json", "--name=zz", "--ioengine=null", "--size=64k", "--numjobs=2"]);
+        dir.ferrio(&["--output-format=json", "--name=zz", "--ioengine=null", "--size=64k", "--numjobs=2"]);
     assert!(!named.run().succeeded().stderr.contains("`name`"));
 }
 
 /// Called ferrio, `name` and `uid` hold for all clones, and `uid` may be global.
 #[test]
 fn called_ferrio_clones_share_their_identity() {
-    let place = Place::new();
-    let path = place.job("[global]\nioengine=null\nsize=64k\nwrite_bw_log\n[a]\nname=zz\nnumjobs=2\n");
-    let run = place.ferrio(&["--output-format=json", &path]).run().succeeded();
-    let (jobs, _, files) = identities(&place, &run);
+    let dir = TestDir::new();
+    let path = dir.job("[global]\nioengine=null\nsize=64k\nwrite_bw_log\n[a]\nname=zz\nnumjobs=2\n");
+    let run = dir.ferrio(&["--output-format=json", &path]).run().succeeded();
+    let (jobs, _, files) = identities(&dir, &run);
     assert_eq!(jobs, [("zz".into(), Value::Null), ("zz".into(), Value::Null)]);
     assert_eq!(files, ["zz_bw.1.log", "zz_bw.2.log"]);
     assert_eq!(number(&run.json(), "/jobs/1/error"), 0);

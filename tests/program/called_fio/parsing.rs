@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Mutex;
 
 use crate::random_numbers::RandomNumbers;
-use crate::support::{Place, Run, at_once, same};
+use crate::support::{Run, TestDir, at_once, same};
 
 /// Files both take.
 const TAKEN: &[&str] = &[
@@ -74,11 +74,11 @@ const REFUSED: &[&str] = &[
 ];
 
 /// The job files, with what they include beside them.
-fn files(place: &Place, texts: &[&str]) -> Vec<String> {
-    fs::write(place.beside("common.inc"), "# shared\niodepth=4 ; deep\nrate=1m").unwrap();
-    fs::write(place.beside("sections.inc"), "[b]\n").unwrap();
+fn files(dir: &TestDir, texts: &[&str]) -> Vec<String> {
+    fs::write(dir.beside("common.inc"), "# shared\niodepth=4 ; deep\nrate=1m").unwrap();
+    fs::write(dir.beside("sections.inc"), "[b]\n").unwrap();
     let write = |(number, text): (usize, &&str)| {
-        let path = place.beside(&format!("{number}.fio"));
+        let path = dir.beside(&format!("{number}.fio"));
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
@@ -86,9 +86,9 @@ fn files(place: &Place, texts: &[&str]) -> Vec<String> {
 }
 
 /// What `--showcmd` prints, a line per file.
-fn shown(place: &Place, files: &[String], fio: bool) -> Vec<String> {
+fn shown(dir: &TestDir, files: &[String], fio: bool) -> Vec<String> {
     let words: Vec<&str> = ["--showcmd"].into_iter().chain(files.iter().map(String::as_str)).collect();
-    let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
+    let program = if fio { dir.fio(&words) } else { dir.ferrio(&words) };
     let run = program.env("SIZE", "8k").env("DIR", "/tmp").env("KEY", "bs").run().succeeded();
     // 3.33 says among the options that one of them is deprecated.
     let lines = run.stdout.replace("Option verifysort is deprecated\n", "");
@@ -99,9 +99,9 @@ fn shown(place: &Place, files: &[String], fio: bool) -> Vec<String> {
 #[test]
 fn files_of_all_kinds_are_shown_as_fio_shows_them() {
     needs!("fio");
-    let place = Place::new();
-    let files = files(&place, TAKEN);
-    let (fio, ferrio) = (shown(&place, &files, true), shown(&place, &files, false));
+    let dir = TestDir::new();
+    let files = files(&dir, TAKEN);
+    let (fio, ferrio) = (shown(&dir, &files, true), shown(&dir, &files, false));
     assert_eq!(fio.len(), TAKEN.len(), "{fio:#?}");
     for ((fio, ferrio), text) in fio.iter().zip(&ferrio).zip(TAKEN) {
         same!("fio": fio, "ferrio": ferrio, "--showcmd of\n{text}");
@@ -126,10 +126,10 @@ const COMMAND_LINES: &[(&[&str], i32)] = &[
 #[test]
 fn command_lines_end_both_programs_with_the_same_status() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     for (words, status) in COMMAND_LINES {
-        place.fio(words).run().ended_with(*status);
-        place.ferrio(words).run().ended_with(*status);
+        dir.fio(words).run().ended_with(*status);
+        dir.ferrio(words).run().ended_with(*status);
     }
 }
 
@@ -137,18 +137,18 @@ fn command_lines_end_both_programs_with_the_same_status() {
 #[test]
 fn a_report_shows_the_globals_of_the_last_file() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = |name: &str, text: &str| {
-        fs::write(place.beside(name), text).unwrap();
-        place.beside(name).to_str().unwrap().to_owned()
+        fs::write(dir.beside(name), text).unwrap();
+        dir.beside(name).to_str().unwrap().to_owned()
     };
     let first = job("a.fio", "[global]\nioengine=null\nsize=4k\n[a]\n");
     let second = job("b.fio", "[global]\nioengine=null\nbs=1k\nsize=8k\n[b]\n");
     let third = job("c.fio", "[c]\nioengine=null\nsize=4k\n");
     for files in [[&first, &second], [&second, &first], [&first, &third]] {
         let words = ["--output-format=json", "--iodepth=2", files[0].as_str(), files[1].as_str()];
-        let fio = place.fio(&words).run().succeeded().json();
-        let ferrio = place.ferrio(&words).run().succeeded().json();
+        let fio = dir.fio(&words).run().succeeded().json();
+        let ferrio = dir.ferrio(&words).run().succeeded().json();
         same!("fio": fio.get("global options"), "ferrio": ferrio.get("global options"), "{files:?}");
     }
 }
@@ -156,12 +156,12 @@ fn a_report_shows_the_globals_of_the_last_file() {
 #[test]
 fn mistakes_end_both_programs_alike() {
     needs!("fio");
-    let place = Place::new();
-    for file in files(&place, REFUSED) {
+    let dir = TestDir::new();
+    for file in files(&dir, REFUSED) {
         for words in [["--parse-only", file.as_str()], ["--showcmd", &file]] {
-            place.ferrio(&words).run().ended_with(1);
+            dir.ferrio(&words).run().ended_with(1);
         }
-        place.fio(&["--parse-only", &file]).run().ended_with(1);
+        dir.fio(&["--parse-only", &file]).run().ended_with(1);
     }
 }
 
@@ -191,23 +191,23 @@ fn numbers_inside_words_are_accepted_as_in_fio() {
         "rw=read:x",
         "rw=randread:1.5",
     ];
-    let place = Place::new();
+    let dir = TestDir::new();
     at_once(&values, |value| {
         let option = format!("--{value}");
         let words = ["--parse-only", "--name=x", "--ioengine=null", "--size=1m", "--rw=randread", &option];
-        let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run();
-        assert_eq!(ours.status, place.fio(&words).run().status, "{value}");
+        let ours = dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run();
+        assert_eq!(ours.status, dir.fio(&words).run().status, "{value}");
     });
 }
 
 /// fio 3.42 refuses a number that no postfix of `rw` may be; 3.33 takes any for a random kind.
 #[test]
 fn a_postfix_of_rw_is_a_number_unless_the_job_is_only_parsed() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let run = |value: &str, more: &[&str]| {
         let option = format!("--rw={value}");
         let words = ["--as=fio", "--name=x", "--ioengine=null", "--size=8k", &option];
-        place.ferrio(&[&words[..], more].concat()).run().status
+        dir.ferrio(&[&words[..], more].concat()).run().status
     };
     for wrong in ["randread:0", "randread:x", "read:x", "randread:4294967296"] {
         assert_eq!((run(wrong, &[]), run(wrong, &["--parse-only"])), (Some(1), Some(0)), "{wrong}");
@@ -267,7 +267,7 @@ fn numbers_inside_generated_words_are_accepted_as_in_fio() {
     needs!("fio");
     let mut dice = RandomNumbers(33);
     let values: Vec<String> = (0..160).map(|_| numbers_in_words(&mut dice)).collect();
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = |value: &String| {
         ["--name=x", "--ioengine=null", "--size=1m", "--rw=randread"]
             .map(str::to_owned)
@@ -278,7 +278,7 @@ fn numbers_inside_generated_words_are_accepted_as_in_fio() {
         let words: Vec<String> = values.iter().copied().flat_map(job).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let words = [&["--parse-only"], &words[..]].concat();
-        let run = if fio { place.fio(&words) } else { place.ferrio(&[&["--as=fio"], &words[..]].concat()) };
+        let run = if fio { dir.fio(&words) } else { dir.ferrio(&[&["--as=fio"], &words[..]].concat()) };
         run.run().status
     };
     let (accepted, refused): (Vec<&String>, Vec<&String>) =
@@ -332,9 +332,9 @@ fn sizes_that_cannot_be_used_end_the_jobs_that_they_end_in_fio() {
         "filesize=-1\nnumber_ios=5",
         "filesize=-4k\nnrfiles=2\nsize=64k",
     ];
-    let place = Place::new();
+    let dir = TestDir::new();
     for job in jobs {
-        let file = place.job(&format!("[global]\nioengine=null\nrw=read\n[a]\n{job}\n[b]\nsize=64k\n"));
+        let file = dir.job(&format!("[global]\nioengine=null\nrw=read\n[a]\n{job}\n[b]\nsize=64k\n"));
         let words = ["--minimal", file.as_str()];
         // Name, error, and how many KiB were read without one.
         let done = |run: Run| {
@@ -348,7 +348,7 @@ fn sizes_that_cannot_be_used_end_the_jobs_that_they_end_in_fio() {
                 .collect();
             (run.status, jobs)
         };
-        let ours = done(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
-        assert_eq!(ours, done(place.fio(&words).run()), "{job}");
+        let ours = done(dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
+        assert_eq!(ours, done(dir.fio(&words).run()), "{job}");
     }
 }

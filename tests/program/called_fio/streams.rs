@@ -1,11 +1,11 @@
 //! Called `fio`: what a script sees on each stream, in the file of the report and as exit status, beside the real program.
 
-use crate::support::{self, Place, Run, same};
+use crate::support::{self, Run, TestDir, same};
 
 /// Runs of both programs with the same words.
-fn both(place: &Place, words: &[&str]) -> (Run, Run) {
-    let fio = place.fio(words).run();
-    (fio, place.ferrio(&[&["--as=fio"], words].concat()).run())
+fn both(dir: &TestDir, words: &[&str]) -> (Run, Run) {
+    let fio = dir.fio(words).run();
+    (fio, dir.ferrio(&[&["--as=fio"], words].concat()).run())
 }
 
 #[test]
@@ -33,36 +33,36 @@ fn a_fatal_error_of_a_class_that_the_job_continues_after_is_counted() {
         (&sync, "--continue_on_error=write --ioengine=libaio", 22, Some((1, 22))),
         (&after_others, "", 22, Some((2, 28))),
     ] {
-        let place = Place::new();
-        std::fs::write(place.work().join("data"), vec![0; 256 << 10]).unwrap();
+        let dir = TestDir::new();
+        std::fs::write(dir.work().join("data"), vec![0; 256 << 10]).unwrap();
         let more = ["--name=a", "--thread", "--size=192k", "--ioengine=psync"];
         let output = ["--output-format=json,normal", "--output=report"];
         let tolerance: Vec<&str> = tolerance.split_whitespace().collect();
         let words = [&more[..], words, &tolerance, &output].concat();
         let report = |run: Run| {
             run.ended_with(1);
-            let text = place.read("report");
+            let text = dir.read("report");
             let json = &text[text.find("{\n").unwrap()..];
             let report = serde_json::Deserializer::from_str(json).into_iter::<serde_json::Value>().next();
             let job = report.unwrap().unwrap()["jobs"][0].clone();
             let line = text.lines().find(|line| line.contains("first_error=")).map(str::to_owned);
             (job["error"].as_i64(), job["total_err"].as_i64().zip(job["first_error"].as_i64()), line)
         };
-        let ferrio = report(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
+        let ferrio = report(dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
         assert_eq!((ferrio.0, ferrio.1), (Some(errno), counted), "{words:?}");
-        same!("fio": report(place.fio(&words).run()), "ferrio": ferrio, "{words:?}");
+        same!("fio": report(dir.fio(&words).run()), "ferrio": ferrio, "{words:?}");
     }
 }
 
 #[test]
 fn each_percentile_too_many_has_a_line() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let list = |length: u32| (1..=length).map(|n| n.to_string()).collect::<Vec<_>>().join(":");
     for (length, lines) in [(20, 0), (21, 1), (23, 3)] {
         let job = ["--name=a", "--ioengine=null", "--size=4k", "--output-format=json"];
         let list = format!("--percentile_list={}", list(length));
-        let (fio, ours) = both(&place, &[&job[..], &[&list]].concat());
+        let (fio, ours) = both(&dir, &[&job[..], &[&list]].concat());
         same!("fio": fio.stderr, "ferrio": ours.stderr, "{length} percentiles");
         assert_eq!(ours.stderr, "the list exceeding max length 20\n".repeat(lines));
         let reported = |run: &Run| {
@@ -72,7 +72,7 @@ fn each_percentile_too_many_has_a_line() {
     }
     // A list for all jobs is read once.
     let text = format!("[global]\npercentile_list={}\n[a]\n[b]\n", list(22));
-    let (fio, ours) = both(&place, &["--parse-only", &place.job(&text)]);
+    let (fio, ours) = both(&dir, &["--parse-only", &dir.job(&text)]);
     same!("fio": fio.stderr, "ferrio": ours.stderr, "of a global section");
 }
 
@@ -92,7 +92,7 @@ fn said(run: &Run) -> Vec<String> {
 #[test]
 fn a_mistake_has_the_lines_of_fio_before_its_place() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let files = [
         "size=4k\n[a]\n",
         "[a]\nsiz = 1 # c\n",
@@ -109,7 +109,7 @@ fn a_mistake_has_the_lines_of_fio_before_its_place() {
         .iter()
         .enumerate()
         .map(|(number, text)| {
-            let path = place.beside(&format!("{number}.fio"));
+            let path = dir.beside(&format!("{number}.fio"));
             std::fs::write(&path, text).unwrap();
             ["--output=report".to_owned(), path.to_str().unwrap().to_owned()]
         })
@@ -142,7 +142,7 @@ fn a_mistake_has_the_lines_of_fio_before_its_place() {
     for words in lines.chain(files.iter().map(|words| words.to_vec())) {
         let words: Vec<String> = words;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (fio, ours) = both(&place, &words);
+        let (fio, ours) = both(&dir, &words);
         same!("fio": fio.status, "ferrio": ours.status, "{words:?}");
         let (fio, ours) = (said(&fio), said(&ours));
         assert!(!fio.is_empty(), "{words:?}");
@@ -157,10 +157,10 @@ fn a_mistake_has_the_lines_of_fio_before_its_place() {
 #[test]
 fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
     needs!("fio");
-    let place = Place::new();
-    let empty = place.job("[global]\nbs=4k\n");
+    let dir = TestDir::new();
+    let empty = dir.job("[global]\nbs=4k\n");
     for words in [&[][..], &["--bs=4k"], &[&empty], &["--help"], &["-h"]] {
-        let (fio, ours) = both(&place, words);
+        let (fio, ours) = both(&dir, words);
         same!("fio": fio.status, "ferrio": ours.status, "{words:?}");
         same!("fio": said(&fio).first().cloned(), "ferrio": said(&ours).first().cloned(), "{words:?}");
         assert!(fio.stdout.starts_with("fio-3.") && ours.stdout.starts_with("fio-3.42\n"), "{}", ours.stdout);
@@ -168,7 +168,7 @@ fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
         assert!(!ours.stdout.contains("Commands"), "called fio, there are none: {}", ours.stdout);
     }
     for engine in ["null", "nosuch"] {
-        let (fio, ours) = both(&place, &[&format!("--enghelp={engine}")]);
+        let (fio, ours) = both(&dir, &[&format!("--enghelp={engine}")]);
         same!("fio": (fio.status, &fio.stdout), "ferrio": (ours.status, &ours.stdout), "{engine}");
         same!("fio": said(&fio), "ferrio": said(&ours), "{engine}");
     }
@@ -177,18 +177,18 @@ fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
 #[test]
 fn an_unknown_word_for_eta_is_ignored() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--output-format=json"];
     for words in [&["--eta=nevr"][..], &["--eta="], &["--eta=never", "--eta=auto"]] {
         let words = [words, &job].concat();
-        let (fio, ours) = both(&place, &words);
+        let (fio, ours) = both(&dir, &words);
         same!("fio": (fio.status, &fio.stderr), "ferrio": (ours.status, &ours.stderr), "{words:?}");
         assert_eq!(fio.json()["jobs"][0]["read"]["total_ios"], ours.json()["jobs"][0]["read"]["total_ios"]);
     }
-    let run = place.ferrio(&[&["--eta=nevr"], &job[..]].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&["--eta=nevr"], &job[..]].concat()).run().ended_with(1);
     assert!(run.stderr.contains("did you mean `never`?"), "{}", run.stderr);
     // Other mistakes are reported without this one.
-    let run = place.ferrio(&["--as=fio", "--eta=nevr", "--terse-version=7"]).run().ended_with(1);
+    let run = dir.ferrio(&["--as=fio", "--eta=nevr", "--terse-version=7"]).run().ended_with(1);
     assert!(run.stderr.starts_with("fio: bad terse version format\n"), "{}", run.stderr);
     assert!(!run.stderr.contains("nevr"), "{}", run.stderr);
 }
@@ -196,16 +196,16 @@ fn an_unknown_word_for_eta_is_ignored() {
 #[test]
 fn a_directory_is_an_empty_job_file() {
     needs!("fio");
-    let place = Place::new();
-    std::fs::create_dir(place.work().join("d")).unwrap();
-    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    let dir = TestDir::new();
+    std::fs::create_dir(dir.work().join("d")).unwrap();
+    let job = dir.job("[a]\nioengine=null\nsize=4k\n");
     let jobs = |run: &Run| run.stdout.lines().filter(|line| line.contains("(g=")).count();
     for words in [&["d"][..], &["--parse-only", "d"], &["--section=a", "d"], &["d", &job], &[&job, "d"]] {
-        let (fio, ours) = both(&place, words);
+        let (fio, ours) = both(&dir, words);
         same!("fio": (fio.status, jobs(&fio)), "ferrio": (ours.status, jobs(&ours)), "{words:?}");
         same!("fio": said(&fio).first().cloned(), "ferrio": said(&ours).first().cloned(), "{words:?}");
     }
-    let run = place.ferrio(&["d"]).run().ended_with(1);
+    let run = dir.ferrio(&["d"]).run().ended_with(1);
     assert!(run.stderr.contains("unable to open 'd' job file: Is a directory"), "{}", run.stderr);
 }
 
@@ -217,13 +217,13 @@ fn the_streams_of_a_trigger_are_those_of_the_program() {
     let own = ["--output=report", "--output-format=json", "--trigger-timeout=1500ms", command];
     let words = [&job[..], &own].concat();
     let [fio, ours] = support::both(|is_fio| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let run = match is_fio {
-            true => place.fio(&words).run(),
-            false => place.ferrio(&[&["--as=fio"], &words[..]].concat()).run(),
+            true => dir.fio(&words).run(),
+            false => dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run(),
         };
         let run = run.succeeded();
-        let files = place.files().into_iter().map(|(name, _)| name);
+        let files = dir.files().into_iter().map(|(name, _)| name);
         (run.stdout, run.stderr, files.collect::<Vec<_>>())
     });
     same!("fio": fio, "ferrio": ours, "streams and files");
@@ -233,22 +233,22 @@ fn the_streams_of_a_trigger_are_those_of_the_program() {
 #[test]
 fn less_than_a_second_is_no_time_for_a_trigger() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--minimal", "--trigger-timeout=500ms"];
-    let (fio, ours) = both(&place, &[&job[..], &["--trigger=echo triggered"]].concat());
+    let (fio, ours) = both(&dir, &[&job[..], &["--trigger=echo triggered"]].concat());
     same!("fio": (fio.status, &fio.stderr), "ferrio": (ours.status, &ours.stderr), "500ms");
     assert!(!ours.stdout.contains("triggered"));
-    let run = place.ferrio(&job).run().ended_with(1);
+    let run = dir.ferrio(&job).run().ended_with(1);
     assert!(run.stderr.contains("too short: the minimum is 1000ms"), "{}", run.stderr);
 }
 
 #[test]
 fn a_log_that_cannot_be_created_has_the_line_of_fio() {
     needs!("fio");
-    let place = Place::new();
-    std::fs::create_dir(place.work().join("agg-read_bw.log")).unwrap();
+    let dir = TestDir::new();
+    std::fs::create_dir(dir.work().join("agg-read_bw.log")).unwrap();
     for option in ["--write_lat_log=no/x", "--bandwidth-log"] {
-        let (fio, ours) = both(&place, &["--name=a", "--ioengine=null", "--size=4k", option]);
+        let (fio, ours) = both(&dir, &["--name=a", "--ioengine=null", "--size=4k", option]);
         same!("fio": (fio.status, &fio.stderr), "ferrio": (ours.status, &ours.stderr), "{option}");
         assert!(ours.stderr.starts_with("fopen log: "), "{}", ours.stderr);
     }
@@ -257,18 +257,18 @@ fn a_log_that_cannot_be_created_has_the_line_of_fio() {
 #[test]
 fn jobs_that_are_only_merged_have_no_version_line() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--merge-blktrace-only", "--name=a", "--ioengine=null", "--size=4k"];
-    let (fio, ours) = both(&place, &words);
+    let (fio, ours) = both(&dir, &words);
     same!("fio": (fio.status, fio.stdout), "ferrio": (ours.status, ours.stdout), "--merge-blktrace-only");
 }
 
 #[test]
 fn there_are_no_colours_unless_they_are_asked_for() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let stderr = |words: &[&str]| {
         let words = [&["--as=fio", "--name=a", "--bs=foo"], words].concat();
-        place.ferrio(&words).env("CLICOLOR_FORCE", "1").run().ended_with(1).stderr
+        dir.ferrio(&words).env("CLICOLOR_FORCE", "1").run().ended_with(1).stderr
     };
     assert!(!stderr(&[]).contains('\u{1b}'));
     assert!(stderr(&["--color=always"]).contains('\u{1b}'));
@@ -279,17 +279,17 @@ fn an_asynchronous_read_beyond_the_end_of_a_file_is_one_of_0_bytes() {
     needs!("fio");
     for engine in ["libaio", "io_uring", "posixaio"] {
         let engine_word = format!("--ioengine={engine}");
-        let place = Place::new();
+        let dir = TestDir::new();
         let words =
             ["--output-format=json", "--name=a", "--filename=f", "--size=16k", "--bs=4k", "--rw=read"];
         let shortened = ["--iodepth=4", "--exec_prerun=truncate -s 6k f", &engine_word];
-        let (fio, as_fio) = both(&place, &[&words[..], &shortened].concat());
+        let (fio, as_fio) = both(&dir, &[&words[..], &shortened].concat());
         // A line about the command precedes fio's document.
         fio.succeeded();
         let read = &as_fio.succeeded().json()["jobs"][0]["read"];
         assert_eq!((&read["short_ios"], &read["io_bytes"]), (&1.into(), &6144.into()), "{engine}");
         let again = ["--allow_layout_overwrite=1"];
-        let run = place.ferrio(&[&words[..], &shortened, &again].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&words[..], &shortened, &again].concat()).run().ended_with(1);
         assert_eq!(run.json()["jobs"][0]["error"], 5, "{engine}");
     }
 }
@@ -297,10 +297,10 @@ fn an_asynchronous_read_beyond_the_end_of_a_file_is_one_of_0_bytes() {
 #[test]
 fn registered_files_that_are_not_all_open_are_refused() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--name=a", "--nrfiles=2", "--openfiles=1", "--size=64k", "--ioengine=io_uring", "--registerfiles"];
-    let (fio, as_fio) = both(&place, &words);
+    let (fio, as_fio) = both(&dir, &words);
     for run in [fio, as_fio] {
         assert!(
             run.ended_with(1)
@@ -308,5 +308,5 @@ fn registered_files_that_are_not_all_open_are_refused() {
                 .contains("registered files require nr_files to be identical to open_files")
         );
     }
-    place.ferrio(&words).run().succeeded();
+    dir.ferrio(&words).run().succeeded();
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use ferrio_job::EngineKind;
 use ferrio_jobfile::Opt;
 
-use crate::support::{Place, same};
+use crate::support::{TestDir, same};
 
 #[test]
 fn help_lists_every_option_of_fio() {
     needs!("fio");
-    let place = Place::new();
-    let help = place.ferrio(&["--help"]).run().succeeded().stdout;
-    let fio = place.fio(&["--help"]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let help = dir.ferrio(&["--help"]).run().succeeded().stdout;
+    let fio = dir.fio(&["--help"]).run().succeeded().stdout;
     let options = fio.lines().filter_map(|line| line.trim_start().strip_prefix("--"));
     let names: Vec<&str> =
         options.map(|text| text.split(['=', '\t', ' ', '[']).next().unwrap_or_default()).collect();
@@ -52,7 +52,7 @@ fn facts(help: &str) -> BTreeMap<String, Vec<String>> {
 #[test]
 fn an_option_is_described_with_the_facts_and_in_the_form_of_fio() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let options = [
         "rw",
         "bs",
@@ -83,8 +83,8 @@ fn an_option_is_described_with_the_facts_and_in_the_form_of_fio() {
     ];
     for option in options {
         let question = format!("--cmdhelp={option}");
-        let fio = place.fio(&[&question]).run().succeeded().stdout;
-        let ferrio = place.ferrio(&[&question]).run().succeeded().stdout;
+        let fio = dir.fio(&[&question]).run().succeeded().stdout;
+        let ferrio = dir.ferrio(&[&question]).run().succeeded().stdout;
         same!("fio": facts(&fio), "ferrio": facts(&ferrio), "{question}");
         for line in ferrio.lines().skip(1).filter(|line| !line.is_empty()) {
             assert_eq!(line.find(": "), Some(20), "labels end in column 20: {line:?}");
@@ -95,9 +95,9 @@ fn an_option_is_described_with_the_facts_and_in_the_form_of_fio() {
 
 #[test]
 fn help_on_an_option_shows_values_that_a_job_can_have() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = |option: &str| {
-        let help = place.ferrio(&[&format!("--cmdhelp={option}")]).run().succeeded().stdout;
+        let help = dir.ferrio(&[&format!("--cmdhelp={option}")]).run().succeeded().stdout;
         (facts(&help).remove("words").unwrap_or_default(), help)
     };
     assert_eq!(words("zonemode").0, ["none", "strided", "zbd"]);
@@ -116,14 +116,14 @@ fn help_on_an_option_shows_values_that_a_job_can_have() {
 #[test]
 fn the_list_of_options_has_a_line_for_each_with_children_indented() {
     needs!("fio");
-    let place = Place::new();
-    let list = place.ferrio(&["--cmdhelp"]).run().succeeded().stdout;
-    assert_eq!(list, place.ferrio(&["--cmdhelp=all"]).run().succeeded().stdout);
+    let dir = TestDir::new();
+    let list = dir.ferrio(&["--cmdhelp"]).run().succeeded().stdout;
+    assert_eq!(list, dir.ferrio(&["--cmdhelp=all"]).run().succeeded().stdout);
     let names = |list: &str| -> Vec<String> {
         list.lines().map(|line| line.split(':').next().unwrap_or_default().trim_end().to_owned()).collect()
     };
     let own = names(&list);
-    let fio = names(&place.fio(&["--cmdhelp"]).run().succeeded().stdout);
+    let fio = names(&dir.fio(&["--cmdhelp"]).run().succeeded().stdout);
     // Some options of fio 3.33 have become other names of options since.
     let known =
         |name: &str| own.iter().any(|own| own.trim_start() == name) || Opt::named(name).next().is_some();
@@ -134,29 +134,29 @@ fn the_list_of_options_has_a_line_for_each_with_children_indented() {
 
 #[test]
 fn an_unknown_option_is_no_failure_and_the_nearest_is_shown() {
-    let place = Place::new();
-    let run = place.ferrio(&["--cmdhelp=rww"]).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--cmdhelp=rww"]).run().succeeded();
     assert_eq!(run.stderr, "No such command: rww - showing closest match\n");
     assert!(run.stdout.starts_with("                  rw: "), "{}", run.stdout);
-    let run = place.ferrio(&["--cmdhelp=zzzzzzzzzzz"]).run().succeeded();
+    let run = dir.ferrio(&["--cmdhelp=zzzzzzzzzzz"]).run().succeeded();
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", "No such command: zzzzzzzzzzz\n"));
 }
 
 #[test]
 fn engines_and_their_options_are_described() {
-    let place = Place::new();
-    let engines = place.ferrio(&["--enghelp"]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let engines = dir.ferrio(&["--enghelp"]).run().succeeded().stdout;
     assert!(
         engines.starts_with("Available IO engines:\n\t") && engines.contains("\tio_uring\n"),
         "{engines}"
     );
     // It needs a path; its options are described all the same.
     assert!(!engines.contains("external"), "{engines}");
-    let options = place.ferrio(&["--enghelp=external"]).run().succeeded().stdout;
+    let options = dir.ferrio(&["--enghelp=external"]).run().succeeded().stdout;
     assert!(options.contains("external_options        : "), "{options}");
-    let options = place.ferrio(&["--enghelp=libaio"]).run().succeeded().stdout;
+    let options = dir.ferrio(&["--enghelp=libaio"]).run().succeeded().stdout;
     assert!(options.contains("userspace_reap          : "), "{options}");
-    let option = place.ferrio(&["--enghelp=libaio,userspace_reap"]).run().succeeded().stdout;
+    let option = dir.ferrio(&["--enghelp=libaio,userspace_reap"]).run().succeeded().stdout;
     assert!(option.contains("type: empty or boolean value ([0|1])"), "{option}");
     let reasons = [
         ("null", "IO engine null has no options"),
@@ -164,7 +164,7 @@ fn engines_and_their_options_are_described() {
         ("libaio,nosuch", "IO engine libaio has no option nosuch"),
     ];
     for (engine, why) in reasons {
-        let run = place.ferrio(&[format!("--enghelp={engine}")]).run().ended_with(1);
+        let run = dir.ferrio(&[format!("--enghelp={engine}")]).run().ended_with(1);
         assert_eq!((run.stdout.as_str(), run.stderr), ("", format!("{why}\n")), "{engine}");
     }
 }
@@ -172,37 +172,37 @@ fn engines_and_their_options_are_described() {
 #[test]
 fn checksums_are_measured_in_lines_of_fios_form() {
     needs!("fio");
-    let place = Place::new();
-    let line = place.ferrio(&["--crctest=crc7"]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let line = dir.ferrio(&["--crctest=crc7"]).run().succeeded().stdout;
     let number = line.strip_prefix("crc7:\t\t").and_then(|rest| rest.strip_suffix(" MiB/sec\n"));
     let number = number.unwrap_or_else(|| panic!("{line:?}"));
     assert!(number.len() >= 8 && number.trim().parse::<f64>().unwrap() > 0.0, "{line:?}");
-    let fio = place.fio(&["--crctest=crc7"]).run().succeeded().stdout;
+    let fio = dir.fio(&["--crctest=crc7"]).run().succeeded().stdout;
     let shape = |line: &str| line.chars().filter(|c| !c.is_ascii_digit() && *c != ' ').collect::<String>();
     same!("fio": shape(&fio), "ferrio": shape(&line), "digits aside");
 }
 
 #[test]
 fn names_of_tests_are_listed_with_status_1() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (option, name) in
         [("--crctest=help", "sha3-512"), ("--crctest=list", "md5"), ("--memcpytest=help", "hybrid")]
     {
-        let run = place.ferrio(&[option]).run().ended_with(1);
+        let run = dir.ferrio(&[option]).run().ended_with(1);
         assert!(run.stdout.lines().any(|line| line == name), "{option}: {}", run.stdout);
     }
-    let run = place.ferrio(&["--crctest=nosuch"]).run().ended_with(1);
+    let run = dir.ferrio(&["--crctest=nosuch"]).run().ended_with(1);
     assert!(run.stderr.contains("ferrio: unknown hash `nosuch`. Available:"), "{}", run.stderr);
-    let run = place.ferrio(&["--crctest=jhash"]).run().ended_with(1);
+    let run = dir.ferrio(&["--crctest=jhash"]).run().ended_with(1);
     assert!(run.stderr.contains("no verify method uses it"), "{}", run.stderr);
-    let run = place.ferrio(&["--crctest=nosuch,crc7"]).run().succeeded();
+    let run = dir.ferrio(&["--crctest=nosuch,crc7"]).run().succeeded();
     assert!(run.stdout.starts_with("crc7:") && run.stderr.contains("nosuch"), "{}", run.stderr);
 }
 
 #[test]
 fn memory_is_copied_in_the_ways_and_lengths_named() {
-    let place = Place::new();
-    let text = place.ferrio(&["--memcpytest=memmove,512"]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let text = dir.ferrio(&["--memcpytest=memmove,512"]).run().succeeded().stdout;
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2, "{text}");
     assert_eq!(lines[0], "memmove");
@@ -211,8 +211,8 @@ fn memory_is_copied_in_the_ways_and_lengths_named() {
 
 #[test]
 fn the_clock_test_speaks_for_every_cpu() {
-    let place = Place::new();
-    let run = place.ferrio(&["--cpuclock-test"]).run();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--cpuclock-test"]).run();
     assert!(run.stdout.contains("cs: reliable_tsc: ") && run.stdout.contains("cs: cpu"), "{}", run.stdout);
     let passed = run.stdout.ends_with("cs: Pass!\n");
     run.ended_with(i32::from(!passed));
@@ -220,16 +220,16 @@ fn the_clock_test_speaks_for_every_cpu() {
 
 #[test]
 fn help_fits_a_screen_of_80_columns() {
-    let place = Place::new();
-    let run = place.ferrio(&["--help"]).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--help"]).run().succeeded();
     let wide: Vec<_> = run.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
 }
 
 #[test]
 fn help_explains_whatever_has_a_name() {
-    let place = Place::new();
-    let help = |words: &[&str]| place.ferrio(words).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let help = |words: &[&str]| dir.ferrio(words).run().succeeded().stdout;
     let all = help(&["help"]);
     for part in ["Usage: ferrio", "ferrio help TOPIC", "engines ", "sysbench "] {
         assert!(all.contains(part), "{part}: {all}");
@@ -252,9 +252,9 @@ fn help_explains_whatever_has_a_name() {
         assert!(help(&[command, "--help"]).contains(&format!("Usage: ferrio {command}")), "{command}");
     }
     assert_eq!(help(&["--help=rw"]), help(&["help", "rw"]));
-    let run = place.ferrio(&["help", "iodpeth"]).run().ended_with(1);
+    let run = dir.ferrio(&["help", "iodpeth"]).run().ended_with(1);
     assert!(run.stderr.contains("there is no help on `iodpeth`"), "{}", run.stderr);
     assert!(run.stderr.contains("did you mean `ferrio help iodepth`?"), "{}", run.stderr);
     // fio takes the word for a job file.
-    assert!(place.ferrio(&["--as=fio", "help"]).run().ended_with(1).stderr.contains("unable to open 'help'"));
+    assert!(dir.ferrio(&["--as=fio", "help"]).run().ended_with(1).stderr.contains("unable to open 'help'"));
 }

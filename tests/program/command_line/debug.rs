@@ -1,6 +1,6 @@
 //! `--debug`: classes, the form of lines, and that it touches neither the report nor a run without it.
 
-use crate::support::{Place, same};
+use crate::support::{TestDir, same};
 
 /// Text of the lines of a class; each must be the class in 8 columns, a thread in 5, the text.
 fn lines_of<'a>(stderr: &'a str, class: &str) -> Vec<&'a str> {
@@ -32,8 +32,8 @@ fn words<'a>(first: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn every_io_of_a_job_is_printed_with_the_facts_that_fio_prints() {
     needs!("fio");
-    let place = Place::new();
-    let run = place.ferrio(&words(&["--debug=io,file,process,parse,random"])).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&words(&["--debug=io,file,process,parse,random"])).run().succeeded();
     for class in ["io", "file", "process", "parse", "random"] {
         assert!(
             run.stderr.contains(&format!("ferrio: set debug option {class}\n")),
@@ -62,14 +62,14 @@ fn every_io_of_a_job_is_printed_with_the_facts_that_fio_prints() {
         "{}",
         run.stderr
     );
-    let fio = place.fio(&words(&["--debug=io", "--filename=b"])).run().succeeded().stdout;
+    let fio = dir.fio(&words(&["--debug=io", "--filename=b"])).run().succeeded().stdout;
     let queued_by_fio = lines_of(&fio, "io").iter().filter(|line| line.starts_with("queue: ")).count();
     same!("fio": queued_by_fio, "ferrio": queued.len(), "queued I/Os");
 }
 
 #[test]
 fn an_asynchronous_engine_tells_what_it_hands_over_and_gets_back() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--debug=io",
         "--name=a",
@@ -79,7 +79,7 @@ fn an_asynchronous_engine_tells_what_it_hands_over_and_gets_back() {
         "--ioengine=io_uring",
         "--iodepth=4",
     ];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     let io = lines_of(&run.stderr, "io");
     let count = |step: &str| io.iter().filter(|line| line.starts_with(step)).count();
     assert_eq!((count("queue: "), count("complete: ")), (16, 16), "{}", run.stderr);
@@ -88,9 +88,9 @@ fn an_asynchronous_engine_tells_what_it_hands_over_and_gets_back() {
 
 #[test]
 fn a_report_is_the_same_with_debugging_and_stays_alone_on_standard_output() {
-    let place = Place::new();
-    let with = place.ferrio(&words(&["--output-format=json", "--debug=all"])).run().succeeded();
-    let without = place.ferrio(&words(&["--output-format=json"])).run().succeeded();
+    let dir = TestDir::new();
+    let with = dir.ferrio(&words(&["--output-format=json", "--debug=all"])).run().succeeded();
+    let without = dir.ferrio(&words(&["--output-format=json"])).run().succeeded();
     let written = |report: serde_json::Value| report["jobs"][0]["write"]["io_bytes"].clone();
     same!("with": written(with.json()), "without": written(without.json()), "--debug=all");
     assert_eq!(without.messages(), "");
@@ -99,7 +99,7 @@ fn a_report_is_the_same_with_debugging_and_stays_alone_on_standard_output() {
 
 #[test]
 fn a_job_number_leaves_other_jobs_out() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--debug=io,job:2",
         "--name=one",
@@ -109,7 +109,7 @@ fn a_job_number_leaves_other_jobs_out() {
         "--size=8k",
         "--ioengine=null",
     ];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert!(run.stderr.contains("ferrio: set debug jobno 2\n"), "{}", run.stderr);
     let io = lines_of(&run.stderr, "io");
     assert_eq!(io.iter().filter(|line| line.starts_with("queue: ")).count(), 2, "{}", run.stderr);
@@ -117,36 +117,34 @@ fn a_job_number_leaves_other_jobs_out() {
 
 #[test]
 fn words_are_listed_and_wrong_ones_are_not_fatal() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for word in ["--debug=help", "--debug=?"] {
-        let run = place.ferrio(&[word]).run().succeeded();
+        let run = dir.ferrio(&[word]).run().succeeded();
         assert!(run.stdout.starts_with("ferrio: dumping debug options:process,file,io,"), "{}", run.stdout);
         assert!(run.stdout.ends_with(",all\n"), "{}", run.stdout);
     }
-    let run = place
-        .ferrio(&["--debug=nosuch,job,net", "--name=a", "--ioengine=null", "--size=4k"])
-        .run()
-        .succeeded();
+    let run =
+        dir.ferrio(&["--debug=nosuch,job,net", "--name=a", "--ioengine=null", "--size=4k"]).run().succeeded();
     assert_eq!(
         run.messages(),
         "ferrio: debug mask nosuch not found\nferrio: missing job number\nferrio: set debug option net\n\
          ferrio: no messages in debug class net\n"
     );
-    place.ferrio(&["--debug"]).run().ended_with(1);
+    dir.ferrio(&["--debug"]).run().ended_with(1);
 }
 
 #[test]
 fn options_without_effect_are_reported_when_debugging() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--debug=mem", "--alloc-size=1024", "--name=a", "--ioengine=null", "--size=4k"];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert_eq!(run.stderr.matches("--alloc-size has no effect").count(), 1, "{}", run.stderr);
 }
 
 #[test]
 fn messages_for_programs_are_json_with_debugging_too() {
-    let place = Place::new();
-    let run = place.ferrio(&words(&["--debug=all", "--message-format=json"])).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&words(&["--debug=all", "--message-format=json"])).run().succeeded();
     let keys = |line: &str| -> Vec<String> {
         let object: serde_json::Value = serde_json::from_str(line).expect(line);
         object.as_object().unwrap().keys().cloned().collect()
@@ -154,14 +152,14 @@ fn messages_for_programs_are_json_with_debugging_too() {
     let first = keys(run.stderr.lines().next().unwrap());
     assert!(run.stderr.lines().count() > 20 && run.stderr.lines().all(|line| keys(line) == first));
     let asked = ["--message-format=json", "--enghelp=nosuch"];
-    let run = place.ferrio(&asked).run().ended_with(1);
+    let run = dir.ferrio(&asked).run().ended_with(1);
     assert!(run.stderr.lines().all(|line| keys(line) == first), "{}", run.stderr);
 }
 
 #[test]
 fn debug_lines_are_words_for_people() {
-    let place = Place::new();
-    let run = place.ferrio(&words(&["--debug=all"])).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&words(&["--debug=all"])).run().succeeded();
     assert!(lines_of(&run.stderr, "parse").contains(&"size=16k: size is 16384 bytes"), "{}", run.stderr);
     assert!(lines_of(&run.stderr, "process").contains(&"job 1: ready -> running"), "{}", run.stderr);
     for word in ["Some(", "Word(", "NotCreated", "Regular"] {
@@ -183,7 +181,7 @@ fn as_fio(stdout: &str, class: &str) -> Vec<String> {
 #[test]
 fn called_fio_lines_about_options_are_those_of_fio() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let text = "[a]\ndescription=x\nioengine=null\nsize=64k\nio_size=32k\nfilesize=64k\noffset_increment=10%\nnumber_ios=7\nbs=4k,8k\n\
         bsrange=4k-8k\nbssplit=4k/50:8k/50\nrandseed=5\nnorandommap\nsoftrandommap=1\nfallocate=none\nsync_file_range=write:4\n\
         direct=0\nruntime=1s\nramp_time=10ms\nstartdelay=1ms\nthinktime=5ms\nrate=1m,2m\nrwmixread=30\n\
@@ -192,10 +190,10 @@ fn called_fio_lines_about_options_are_those_of_fio() {
         ignore_error=EIO\ncontinue_on_error=all\nwrite_bw_log=l\nlog_avg_msec=500\ngroup_reporting=0\nss=iops_slope:0.3%\n\
         ss_dur=4\nzonesize=4k\nzoneskip=0\nhugepage-size=2m\npercentage_random=50\nstonewall\nrw=randrw:4\nverify_backlog=10\n\
         [b]\nss=iops:10\n[c]\nsteadystate=bw:12\n";
-    let job = place.job(text);
+    let job = dir.job(text);
     let words = ["--parse-only", "--debug=parse", &job];
-    let fio = place.fio(&words).run().succeeded().stdout;
-    let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded();
+    let fio = dir.fio(&words).run().succeeded().stdout;
+    let ours = dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded();
     assert_eq!(ours.stderr, "");
     assert!(ours.stdout.starts_with("fio: set debug option parse\n"), "{}", ours.stdout);
     let about_options = |text: &str| -> Vec<String> {
@@ -209,10 +207,10 @@ fn called_fio_lines_about_options_are_those_of_fio() {
 #[test]
 fn called_fio_lines_about_ios_and_draws_are_those_of_fio() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = words(&["--debug=io,random", "--filename=f"]);
-    let fio = place.fio(&words).run().succeeded().stdout;
-    let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded();
+    let fio = dir.fio(&words).run().succeeded().stdout;
+    let ours = dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded();
     assert_eq!(ours.stderr, "");
     let ios = |text: &str| -> Vec<String> {
         as_fio(text, "io").into_iter().filter(|line| line.contains("off=")).collect()
@@ -247,7 +245,7 @@ fn called_fio_lines_about_ios_and_draws_are_those_of_fio() {
 #[test]
 fn called_fio_lines_are_never_beside_a_document() {
     let words = words(&["--as=fio", "--debug=io,parse,verify", "--output-format=json"]);
-    let run = Place::new().ferrio(&words).run().succeeded();
+    let run = TestDir::new().ferrio(&words).run().succeeded();
     assert!(run.json()["jobs"][0]["write"]["total_ios"] == 4);
     assert!(run.stderr.starts_with("fio: set debug option io\n") && run.stderr.contains("complete: io_u"));
     assert!(!run.stderr.contains("no messages"), "{}", run.stderr);
@@ -256,7 +254,7 @@ fn called_fio_lines_are_never_beside_a_document() {
 #[test]
 fn called_fio_lines_follow_the_report_into_its_file() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     // What is said before the option for the file is read goes to standard output.
     for (words, said_in_file) in
         [(["--output=report", "--debug=io"], true), (["--debug=io", "--output=report"], false)]
@@ -264,10 +262,10 @@ fn called_fio_lines_follow_the_report_into_its_file() {
         // The lines of a process that fio starts for a job are lost with its buffer.
         let words = [self::words(&words), vec!["--thread"]].concat();
         let streams = |run: &crate::support::Run| (run.stdout.clone(), run.stderr.clone());
-        let fio = streams(&place.fio(&words).run().succeeded());
-        let by_fio = place.read("report");
-        let ours = streams(&place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded());
-        let by_ferrio = place.read("report");
+        let fio = streams(&dir.fio(&words).run().succeeded());
+        let by_fio = dir.read("report");
+        let ours = streams(&dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded());
+        let by_ferrio = dir.read("report");
         let of_options = |stdout: &str| -> Vec<String> {
             // fio also tries engines before it knows that of the job.
             stdout.lines().filter(|line| !line.starts_with("io ")).map(str::to_owned).collect()
@@ -282,8 +280,8 @@ fn called_fio_lines_follow_the_report_into_its_file() {
         assert_eq!(ios(&by_ferrio).len(), 4);
         same!("fio": ios(&by_fio), "ferrio": ios(&by_ferrio), "lines in the file");
         let order = |report: &str| {
-            let place = |text: &str| report.find(text).unwrap_or_else(|| panic!("{text}: {report}"));
-            [place("\nStarting 1 thread"), place(" complete: "), place("(groupid=0, jobs=1)")].is_sorted()
+            let at = |text: &str| report.find(text).unwrap_or_else(|| panic!("{text}: {report}"));
+            [at("\nStarting 1 thread"), at(" complete: "), at("(groupid=0, jobs=1)")].is_sorted()
         };
         assert!(order(&by_fio) && order(&by_ferrio), "{by_ferrio}");
         assert_eq!(by_ferrio.contains("fio: set debug option io\n"), said_in_file);

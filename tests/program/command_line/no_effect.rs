@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// What a job leaves of itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,23 +15,23 @@ struct Deeds {
 
 /// Runs a job with files `old` of 64 KiB and `part` of 4 KiB. Returns what it did, and the notes about options without effect.
 fn run(job: &str, options: &str) -> (Deeds, Vec<String>) {
-    let place = Place::new();
-    fs::write(place.work().join("old"), vec![7; 64 << 10]).unwrap();
-    fs::write(place.work().join("part"), vec![7; 4 << 10]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("old"), vec![7; 64 << 10]).unwrap();
+    fs::write(dir.work().join("part"), vec![7; 4 << 10]).unwrap();
     let text =
         format!("[a]\nioengine=psync\nsize=64k\nscramble_buffers=0\nwrite_iolog=iolog\n{job}\n{options}\n");
-    let path = place.job(&text);
-    let run = place.ferrio(&["--output=report", &path]).run().ended_with(0);
+    let path = dir.job(&text);
+    let run = dir.ferrio(&["--output=report", &path]).run().ended_with(0);
     let notes = run.stderr.lines().filter(|line| line.contains("has no effect here"));
     let notes = notes.map(str::to_owned).collect();
-    let log = place.read("iolog");
+    let log = dir.read("iolog");
     let without_time = |line: &str| line.split_once(' ').map_or(line, |(_, rest)| rest).to_owned();
     let ios = log.lines().filter(|line| [" read ", " write "].iter().any(|io| line.contains(io)));
     let ios = ios.map(without_time).collect();
-    let names = place.files().into_iter().map(|(name, _)| name);
+    let names = dir.files().into_iter().map(|(name, _)| name);
     let of_job = names.filter(|name| ["old", "old2", "new", "part"].contains(&name.as_str()));
     let files = of_job.map(|name| {
-        let data = fs::read(place.work().join(&name)).unwrap();
+        let data = fs::read(dir.work().join(&name)).unwrap();
         (name, data)
     });
     (Deeds { ios, files: files.collect() }, notes)
@@ -83,11 +83,11 @@ fn an_option_without_effect_changes_nothing_and_others_have_no_note() {
 #[test]
 fn contents_of_a_reader_matter_if_another_job_inherits_them_or_removes_the_file() {
     let notes = |global: &str, more: &str| {
-        let place = Place::new();
-        fs::write(place.work().join("old"), vec![7; 64 << 10]).unwrap();
+        let dir = TestDir::new();
+        fs::write(dir.work().join("old"), vec![7; 64 << 10]).unwrap();
         let text =
             format!("[global]\nioengine=psync\nsize=64k\n{global}\n[a]\nfilename=old\nrw=read\n{more}\n");
-        let run = place.ferrio(&["--output=report", &place.job(&text)]).run();
+        let run = dir.ferrio(&["--output=report", &dir.job(&text)]).run();
         run.stderr.matches("`buffer_pattern` has no effect here").count()
     };
     let pattern = "buffer_pattern=0xab";
@@ -103,11 +103,11 @@ fn contents_of_a_reader_matter_if_another_job_inherits_them_or_removes_the_file(
 
 #[test]
 fn num_range_has_no_effect_in_a_replay_whatever_the_log_trims() {
-    let place = Place::new();
-    fs::write(place.work().join("log"), "fio version 2 iolog\nf add\nf open\nf trim 0 4096\nf close\n")
+    let dir = TestDir::new();
+    fs::write(dir.work().join("log"), "fio version 2 iolog\nf add\nf open\nf trim 0 4096\nf close\n")
         .unwrap();
-    let job = place.job("[a]\nioengine=null\nread_iolog=log\nnum_range=4\n");
-    let run = place.ferrio(&["--output=report", &job]).run().ended_with(0);
+    let job = dir.job("[a]\nioengine=null\nread_iolog=log\nnum_range=4\n");
+    let run = dir.ferrio(&["--output=report", &job]).run().ended_with(0);
     let want = "option `num_range` has no effect here: each trim of the log of `read_iolog` has one range";
     assert!(run.stderr.contains(want), "{}", run.stderr);
 }

@@ -1,12 +1,12 @@
 //! Options that exclude each other, options that cannot matter, and what this program does not have: from outside.
 
-use crate::support::{Place, Run};
+use crate::support::{Run, TestDir};
 
 fn run(job: &str, arguments: &[&str]) -> Run {
-    let place = Place::new();
-    let path = place.job(job);
+    let dir = TestDir::new();
+    let path = dir.job(job);
     let arguments: Vec<_> = arguments.iter().copied().chain([path.as_str()]).collect();
-    place.ferrio(&arguments).run()
+    dir.ferrio(&arguments).run()
 }
 
 /// Where each text is found; all must be there, in this order.
@@ -65,9 +65,9 @@ fn an_engine_that_cannot_be_here_is_one_error_with_the_nearest_there_is() {
 fn parse_only_refuses_an_engine_that_is_not_here_wherever_the_job_is() {
     let text = "[a]\nioengine=rbd\npool=rbd\nrbdname=x\n";
     let typed = ["--parse-only", "--name=a", "--ioengine=rbd", "--pool=rbd", "--rbdname=x"];
-    let place = Place::new();
+    let dir = TestDir::new();
     let in_file = run(text, &["--parse-only"]).ended_with(1).stderr;
-    let typed = place.ferrio(&typed).run().ended_with(1).stderr;
+    let typed = dir.ferrio(&typed).run().ended_with(1).stderr;
     for stderr in [in_file, typed] {
         in_order(&stderr, &["engine rbd not loadable", "not available: engine rbd needs Ceph's librbd"]);
     }

@@ -2,49 +2,49 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{FERRIO, Place, same, text};
+use crate::support::{FERRIO, TestDir, same, text};
 
 const THREE: &str = "[global]\nbs=8k\nioengine=null\n[a]\nsize=64k\nrw=randrw:8\ndescription=some words\n\
     [b]\nstonewall\nsize=32k\n[c]\nnumjobs=2\nsize=16k\n";
 
 #[test]
 fn the_version_depends_on_the_name_of_the_program() {
-    let place = Place::new();
-    let own = place.ferrio(&["--version"]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let own = dir.ferrio(&["--version"]).run().succeeded().stdout;
     assert_eq!(own, format!("ferrio {} (fio-3.42 compatible)\n", env!("CARGO_PKG_VERSION")));
-    let fio = place.beside("fio");
+    let fio = dir.beside("fio");
     symlink(FERRIO, &fio).unwrap();
-    assert_eq!(place.program(fio, &["--version"]).run().succeeded().stdout, "fio-3.42\n");
+    assert_eq!(dir.program(fio, &["--version"]).run().succeeded().stdout, "fio-3.42\n");
 }
 
 #[test]
 fn help_is_no_failure() {
-    let place = Place::new();
-    let run = place.ferrio(&["--help"]).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--help"]).run().succeeded();
     assert!(run.stdout.contains("--output-format"), "{}", run.stdout);
-    let run = place.ferrio(&["--cmdhelp=iodepth"]).run().succeeded();
+    let run = dir.ferrio(&["--cmdhelp=iodepth"]).run().succeeded();
     assert!(run.stdout.contains("range: min=1"), "{}", run.stdout);
 }
 
 #[test]
 fn job_files_are_shown_as_the_command_lines_fio_shows() {
     needs!("fio");
-    let place = Place::new();
-    let job = place.job(THREE);
-    let ferrio = place.ferrio(&["--showcmd", &job]).run().succeeded();
-    let fio = place.fio(&["--showcmd", &job]).run().succeeded();
+    let dir = TestDir::new();
+    let job = dir.job(THREE);
+    let ferrio = dir.ferrio(&["--showcmd", &job]).run().succeeded();
+    let fio = dir.fio(&["--showcmd", &job]).run().succeeded();
     same!("fio": fio.stdout, "ferrio": ferrio.stdout, "--showcmd of\n{THREE}");
 }
 
 #[test]
 fn a_shown_command_line_runs_the_same_jobs() {
-    let place = Place::new();
-    let job = place.job(THREE);
-    let shown = place.ferrio(&["--showcmd", &job]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let job = dir.job(THREE);
+    let shown = dir.ferrio(&["--showcmd", &job]).run().succeeded().stdout;
     let rest = shown.strip_prefix("fio ").unwrap();
     let script = format!("exec '{FERRIO}' --output-format=json {rest}");
-    let typed = place.program("bash", &["-c", &script]).run().succeeded().json();
-    let written = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let typed = dir.program("bash", &["-c", &script]).run().succeeded().json();
+    let written = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     let facts = |report: &serde_json::Value| {
         let of = |job: &serde_json::Value| {
             let direction = |name: &str| (job[name]["total_ios"].clone(), job[name]["io_bytes"].clone());
@@ -63,29 +63,29 @@ fn a_shown_command_line_runs_the_same_jobs() {
 
 #[test]
 fn parse_only_touches_nothing() {
-    let place = Place::new();
-    let job = place.job("[a]\nrw=write\nsize=64k\nwrite_bw_log=x\n");
-    let run = place.ferrio(&["--parse-only", &job]).run().succeeded();
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nrw=write\nsize=64k\nwrite_bw_log=x\n");
+    let run = dir.ferrio(&["--parse-only", &job]).run().succeeded();
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
 fn a_dash_is_standard_input() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=json", "-"];
-    let report = place.ferrio(&words).input(THREE).run().succeeded().json();
+    let report = dir.ferrio(&words).input(THREE).run().succeeded().json();
     assert_eq!(report["jobs"].as_array().unwrap().len(), 4);
     assert_eq!(text(&report, "/jobs/0/jobname"), "a");
 }
 
 #[test]
 fn standard_input_is_empty_when_it_is_read_again_and_serves_one_reader() {
-    let place = Place::new();
-    let other = place.job("[x]\nioengine=null\nsize=4k\n");
-    let shown = place.ferrio(&["--showcmd", "-", &other, "-"]).input("[a]\nbs=1k\n").run().succeeded();
+    let dir = TestDir::new();
+    let other = dir.job("[x]\nioengine=null\nsize=4k\n");
+    let shown = dir.ferrio(&["--showcmd", "-", &other, "-"]).input("[a]\nbs=1k\n").run().succeeded();
     assert_eq!(shown.stdout, "fio --name=a --bs=1k \nfio --name=x --ioengine=null --size=4k \nfio \n");
-    let run = place.ferrio(&["-"]).input("[a]\nioengine=null\nread_iolog=-:x\n").run().ended_with(1);
+    let run = dir.ferrio(&["-"]).input("[a]\nioengine=null\nread_iolog=-:x\n").run().ended_with(1);
     assert!(
         run.stderr.contains("stdin can be read only once") && run.stderr.contains("--> -:3:12"),
         "{}",
@@ -96,42 +96,42 @@ fn standard_input_is_empty_when_it_is_read_again_and_serves_one_reader() {
 /// fio prints it bare, and a command line wants a name there: what follows would be taken for it.
 #[test]
 fn a_log_without_a_name_is_the_one_option_shown_that_a_command_line_reads_differently() {
-    let place = Place::new();
-    let job = place.job("[a]\nioengine=null\nsize=4k\nwrite_bw_log\n");
-    let shown = place.ferrio(&["--showcmd", &job]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nioengine=null\nsize=4k\nwrite_bw_log\n");
+    let shown = dir.ferrio(&["--showcmd", &job]).run().succeeded().stdout;
     assert_eq!(shown, "fio --name=a --ioengine=null --size=4k --write_bw_log \n");
     let words: Vec<&str> = shown.split_whitespace().skip(1).collect();
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert!(run.stderr.contains("option '--write_bw_log' requires an argument"), "{}", run.stderr);
 }
 
 #[test]
 fn a_failed_run_counts_jobs_and_a_refused_one_is_1_however_much_is_wrong() {
-    let place = Place::new();
-    let job = place.job("[a]\nfoo=1\n[b]\nfoo=2\n[c]\nfoo=3\n");
-    place.ferrio(&[&job]).run().ended_with(1);
-    place.ferrio(&["--parse-only", &job]).run().ended_with(1);
-    let job = place.job("[a]\n[b]\n");
-    place.ferrio(&[&job]).run().ended_with(2);
-    place.ferrio(&["--parse-only", &job]).run().succeeded();
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nfoo=1\n[b]\nfoo=2\n[c]\nfoo=3\n");
+    dir.ferrio(&[&job]).run().ended_with(1);
+    dir.ferrio(&["--parse-only", &job]).run().ended_with(1);
+    let job = dir.job("[a]\n[b]\n");
+    dir.ferrio(&[&job]).run().ended_with(2);
+    dir.ferrio(&["--parse-only", &job]).run().succeeded();
 }
 
 #[test]
 fn sections_are_chosen_by_name() {
-    let place = Place::new();
-    let job = place.job(THREE);
+    let dir = TestDir::new();
+    let job = dir.job(THREE);
     let words = ["--output-format=json", "--section=c", "--section=a", &job];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     let names: Vec<_> = report["jobs"].as_array().unwrap().iter().map(|job| text(job, "/jobname")).collect();
     assert_eq!(names, ["a", "c", "c"]);
-    place.ferrio(&["--section=nobody", &job]).run().ended_with(1);
+    dir.ferrio(&["--section=nobody", &job]).run().ended_with(1);
 }
 
 #[test]
 fn jobs_of_the_command_line_before_a_section_run_too() {
     needs!("fio");
-    let place = Place::new();
-    let job = place.job("[a]\nioengine=null\nsize=64k\n[b]\nioengine=null\nsize=64k\n");
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nioengine=null\nsize=64k\n[b]\nioengine=null\nsize=64k\n");
     let x: &[&str] = &["--name=x", "--ioengine=null", "--size=64k"];
     let y: &[&str] = &["--name=y", "--ioengine=null", "--size=64k"];
     let orders: [(Vec<&str>, &[&str], &[&str]); 5] = [
@@ -146,20 +146,20 @@ fn jobs_of_the_command_line_before_a_section_run_too() {
     };
     for (words, as_ferrio, as_fio) in orders {
         let words = [&["--output-format=json"], &words[..]].concat();
-        assert_eq!(names(place.ferrio(&words).run().succeeded().json()), as_ferrio, "{words:?}");
+        assert_eq!(names(dir.ferrio(&words).run().succeeded().json()), as_ferrio, "{words:?}");
         assert_eq!(
-            names(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded().json()),
+            names(dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded().json()),
             as_fio,
             "{words:?}"
         );
-        assert_eq!(names(place.fio(&words).run().succeeded().json()), as_fio, "{words:?}");
+        assert_eq!(names(dir.fio(&words).run().succeeded().json()), as_fio, "{words:?}");
     }
 }
 
 #[test]
 fn long_options_may_be_short_of_letters_and_of_a_dash() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let spellings: [&[&str]; 4] = [
         &["--output-format=json", "--name=a", "--ioengine=null", "--rw=write", "--size=64k"],
         &["-output-format=json", "-name=a", "-ioengine=null", "-rw=write", "-size=64k"],
@@ -167,26 +167,26 @@ fn long_options_may_be_short_of_letters_and_of_a_dash() {
         &["--output-format", "json", "--name", "a", "--ioengine", "null", "-rw", "write", "-size", "64k"],
     ];
     for words in spellings {
-        let report = place.ferrio(words).run().succeeded().json();
+        let report = dir.ferrio(words).run().succeeded().json();
         assert_eq!(report["jobs"][0]["write"]["total_ios"], 16, "{words:?}");
-        place.fio(words).run().succeeded();
+        dir.fio(words).run().succeeded();
     }
 }
 
 #[test]
 fn the_report_goes_into_the_output_file_alone() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--output=report.txt", "--output-format=normal,json", "--name=a", "--ioengine=null", "--size=64k"];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert_eq!((run.stdout.as_str(), run.messages().as_str()), ("", ""));
-    let report = place.read("report.txt");
+    let report = dir.read("report.txt");
     assert!(report.contains("\"jobname\" : \"a\"") && report.contains("issued rwts: total=16,0,0,0"));
 }
 
 #[test]
 fn a_job_name_may_hold_anything_and_json_stays_json() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let name = "a \"quoted\" \\ name\twith tabs";
     let words = [
         "--output-format=json".to_owned(),
@@ -194,13 +194,13 @@ fn a_job_name_may_hold_anything_and_json_stays_json() {
         "--ioengine=null".into(),
         "--size=4k".into(),
     ];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     assert_eq!(text(&report, "/jobs/0/jobname"), name);
 }
 
 #[test]
 fn notes_do_not_tear_the_document() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--output-format=json",
         "--trigger=true",
@@ -209,41 +209,40 @@ fn notes_do_not_tear_the_document() {
         "--ioengine=null",
         "--size=4k",
     ];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     run.json();
     assert!(run.stderr.contains("--trigger never runs without --trigger-file"), "{}", run.stderr);
 }
 
 #[test]
 fn sizes_of_pools_are_taken_and_mean_nothing() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--max-jobs=1", "--alloc-size=x", "--name=a", "--ioengine=null", "--size=4k", "--numjobs=3"];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert_eq!(run.messages(), "");
     assert!(run.stdout.contains("Starting 3 processes"), "{}", run.stdout);
 }
 
 #[test]
 fn merge_blktrace_only_makes_the_jobs_and_runs_none() {
-    let place = Place::new();
-    let run =
-        place.ferrio(&["--merge-blktrace-only", "--name=a", "--rw=write", "--size=4k"]).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--merge-blktrace-only", "--name=a", "--rw=write", "--size=4k"]).run().succeeded();
     assert!(
         run.stdout.starts_with("a: (g=0): rw=write,") && !run.stdout.contains("Starting"),
         "{}",
         run.stdout
     );
-    assert_eq!(place.files(), []);
-    place.ferrio(&["--merge-blktrace-only"]).run().succeeded();
+    assert_eq!(dir.files(), []);
+    dir.ferrio(&["--merge-blktrace-only"]).run().succeeded();
     let words = ["--merge-blktrace-only", "--name=a", "--merge_blktrace_file=x", "--read_iolog=missing"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert!(run.stderr.contains("could not open file: missing: No such file or directory"), "{}", run.stderr);
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
 fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let refused = [
         ("--latency-log=x", "is deprecated; use write_lat_log"),
         ("--profile=act", "runs jobs of its own: the job `a` cannot run beside them"),
@@ -255,15 +254,15 @@ fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
         ("--trigger-remote=x", "there is no client/server mode"),
     ];
     for (option, why) in refused {
-        let run = place.ferrio(&[option, "--name=a", "--rw=write", "--size=4k"]).run().ended_with(1);
+        let run = dir.ferrio(&[option, "--name=a", "--rw=write", "--size=4k"]).run().ended_with(1);
         assert!(run.stderr.contains(why), "{option}: {}", run.stderr);
-        assert_eq!((run.stdout.as_str(), place.files()), ("", vec![]), "{option}");
+        assert_eq!((run.stdout.as_str(), dir.files()), ("", vec![]), "{option}");
     }
 }
 
 #[test]
 fn wrong_values_of_program_options_are_reported_as_such() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let wrong = [
         ("--output-format=xml", "xml"),
         ("--terse-version=9", "choices are 2, 3, 4, 5"),
@@ -279,19 +278,19 @@ fn wrong_values_of_program_options_are_reported_as_such() {
         ("--output-format=", "option `--output-format` has an empty value"),
     ];
     for (option, why) in wrong {
-        let run = place.ferrio(&[option, "--name=a", "--ioengine=null", "--size=4k"]).run().ended_with(1);
+        let run = dir.ferrio(&[option, "--name=a", "--ioengine=null", "--size=4k"]).run().ended_with(1);
         assert!(run.stderr.contains(why), "{option}: {}", run.stderr);
     }
 }
 
 #[test]
 fn the_last_live_line_on_a_terminal_stays_above_the_report() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = "--quiet --name=a --ioengine=null --size=4k --time_based --runtime=1 --rate_iops=100 --eta-interval=250ms";
     // `script` gives the program a terminal.
     let on_terminal = |more: &str| {
         let command = format!("{FERRIO} {words} {more}");
-        place.program("script", &["-qec", &command, "/dev/null"]).run().succeeded().stdout
+        dir.program("script", &["-qec", &command, "/dev/null"]).run().succeeded().stdout
     };
     let shown = on_terminal("");
     let (before, _) = shown.split_once("\r\na: (groupid=0").unwrap_or_else(|| panic!("{shown:?}"));

@@ -3,34 +3,34 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 const JOB: &str = "[a]\ninclude more\nfilename=data\nsize=64k\n";
 const MORE: &str = "bs=16k\n";
 
 /// A directory with a job file, a file that it includes, a link to it, a log and a file of data.
-fn place() -> Place {
-    let place = Place::new();
-    let write = |name: &str, text: &str| fs::write(place.work().join(name), text).unwrap();
+fn dir_with_inputs() -> TestDir {
+    let dir = TestDir::new();
+    let write = |name: &str, text: &str| fs::write(dir.work().join(name), text).unwrap();
     write("in.fio", JOB);
     write("more", MORE);
     write("io.log", LOG);
     write("data", &"x".repeat(65536));
-    symlink("in.fio", place.work().join("link")).unwrap();
-    place
+    symlink("in.fio", dir.work().join("link")).unwrap();
+    dir
 }
 
 const LOG: &str = "fio version 2 iolog\ndata add\ndata open\ndata read 0 4096\ndata close\n";
 
 #[track_caller]
 fn refused(arguments: &[&str], input: &str) {
-    let place = place();
-    let before = place.files();
-    let run = place.ferrio(arguments).run().ended_with(1);
+    let dir = dir_with_inputs();
+    let before = dir.files();
+    let run = dir.ferrio(arguments).run().ended_with(1);
     assert!(run.stderr.contains(input), "{input:?} is expected in\n{}", run.stderr);
     assert!(!run.stdout.contains('{'), "{}", run.stdout);
-    assert_eq!(place.files(), before);
-    assert_eq!([place.read("in.fio"), place.read("more"), place.read("io.log")], [JOB, MORE, LOG]);
+    assert_eq!(dir.files(), before);
+    assert_eq!([dir.read("in.fio"), dir.read("more"), dir.read("io.log")], [JOB, MORE, LOG]);
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn outputs_of_one_run_do_not_replace_each_other_or_the_job_file() {
     refused(&with("--output=./ios"), "the report would replace ./ios, which is the log of I/Os of job b");
     let intervals = "the interval report would replace x_lat.1.log, which is a log of job b";
     refused(&with("--interval-report=1s:x_lat.1.log"), intervals);
-    let place = Place::new();
-    fs::write(place.work().join("j_lat.1.log"), JOB.replace("include more", "write_lat_log=j")).unwrap();
-    let before = place.read("j_lat.1.log");
-    let run = place.ferrio(&["j_lat.1.log"]).run().ended_with(1);
+    let dir = TestDir::new();
+    fs::write(dir.work().join("j_lat.1.log"), JOB.replace("include more", "write_lat_log=j")).unwrap();
+    let before = dir.read("j_lat.1.log");
+    let run = dir.ferrio(&["j_lat.1.log"]).run().ended_with(1);
     let message =
         "a log would replace j_lat.1.log, which is a job file: choose another name for a log of job a";
     assert!(run.stderr.contains(message), "{}", run.stderr);
-    assert_eq!(place.read("j_lat.1.log"), before);
+    assert_eq!(dir.read("j_lat.1.log"), before);
 }
 
 #[test]
@@ -91,25 +91,25 @@ fn logs_do_not_replace_what_jobs_read_or_each_other() {
     let clash =
         ["--name=b", "--ioengine=null", "--size=4k", "--write_lat_log=x", "--write_iolog=x_lat.1.log"];
     refused(&clash, &ios("x_lat.1.log", "a log, too"));
-    let place = place();
-    fs::rename(place.work().join("io.log"), place.work().join("l_lat.1.log")).unwrap();
+    let dir = dir_with_inputs();
+    fs::rename(dir.work().join("io.log"), dir.work().join("l_lat.1.log")).unwrap();
     let words = ["--name=b", "--read_iolog=l_lat.1.log", "--write_lat_log=l"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     let message =
         "a log would replace l_lat.1.log, which is the I/O log that job b replays: choose another name";
     assert!(run.stderr.contains(message), "{}", run.stderr);
-    assert_eq!(place.read("l_lat.1.log"), LOG);
+    assert_eq!(dir.read("l_lat.1.log"), LOG);
 }
 
 #[test]
 fn called_fio_the_program_does_as_fio() {
     needs!("fio");
-    let place = place();
-    let fio = place.program(crate::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();
-    let other = self::place();
+    let dir = dir_with_inputs();
+    let fio = dir.program(crate::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();
+    let other = dir_with_inputs();
     let ours = other.ferrio(&["--as=fio", "--output=in.fio", "in.fio"]).run();
     assert_eq!(ours.status, fio.status, "{}\n{}", ours.stderr, fio.stderr);
-    for replaced in [place, other] {
+    for replaced in [dir, other] {
         assert_ne!(replaced.read("in.fio"), JOB);
     }
 }

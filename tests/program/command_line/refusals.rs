@@ -3,26 +3,26 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 /// Fails unless the job file is refused with one error at `line`:`column` of it and nothing else happened. Returns the error.
 #[track_caller]
 fn refused(job: &str, line: u32, column: u32) -> String {
-    let place = Place::new();
-    let path = place.job(job);
-    let run = place.ferrio(&["--output-format=json", &path]).run().ended_with(1);
+    let dir = TestDir::new();
+    let path = dir.job(job);
+    let run = dir.ferrio(&["--output-format=json", &path]).run().ended_with(1);
     let errors = run.stderr.lines().filter(|line| line.starts_with("error")).count();
     assert_eq!(errors, 1, "one error is expected:\n{}", run.stderr);
     let at = format!("--> {path}:{line}:{column}\n");
     assert!(run.stderr.contains(&at), "{at:?} is expected in\n{}", run.stderr);
-    nothing_happened(&place, &run);
+    nothing_happened(&dir, &run);
     run.stderr
 }
 
 #[track_caller]
-fn nothing_happened(place: &Place, run: &Run) {
+fn nothing_happened(dir: &TestDir, run: &Run) {
     assert_eq!(run.stdout, "");
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[track_caller]
@@ -94,18 +94,18 @@ fn one_wrong_job_keeps_all_jobs_from_running() {
 
 #[test]
 fn a_job_file_that_cannot_be_read_is_named() {
-    let place = Place::new();
-    let run = place.ferrio(&["missing.fio"]).run().ended_with(1);
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["missing.fio"]).run().ended_with(1);
     contains(&run.stderr, &["unable to open 'missing.fio' job file: No such file or directory"]);
-    nothing_happened(&place, &run);
-    let run = place.ferrio(&["."]).run().ended_with(1);
+    nothing_happened(&dir, &run);
+    let run = dir.ferrio(&["."]).run().ended_with(1);
     contains(&run.stderr, &["unable to open '.' job file: Is a directory"]);
-    nothing_happened(&place, &run);
+    nothing_happened(&dir, &run);
 }
 
 #[test]
 fn a_wrong_command_line_is_refused() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let wrong: [(&[&str], &str); 4] = [
         (&["--name=a", "--iodpeth=4"], "iodepth"),
         (&["--name=a", "--iodepth=0"], "--iodepth=0"),
@@ -113,33 +113,33 @@ fn a_wrong_command_line_is_refused() {
         (&[], "No job(s) defined"),
     ];
     for (words, part) in wrong {
-        let run = place.ferrio(words).run().ended_with(1);
+        let run = dir.ferrio(words).run().ended_with(1);
         contains(&run.stderr, &[part]);
-        nothing_happened(&place, &run);
+        nothing_happened(&dir, &run);
     }
 }
 
 #[test]
 fn readonly_keeps_jobs_from_writing() {
-    let place = Place::new();
-    let run = place.ferrio(&["--readonly", "--name=a", "--rw=write", "--size=64k"]).run().ended_with(1);
-    nothing_happened(&place, &run);
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--readonly", "--name=a", "--rw=write", "--size=64k"]).run().ended_with(1);
+    nothing_happened(&dir, &run);
 }
 
 #[test]
 fn an_output_file_that_cannot_be_created_is_named() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output=nowhere/report", "--name=a", "--rw=write", "--size=64k"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     contains(&run.stderr, &["nowhere/report", "No such file or directory"]);
-    nothing_happened(&place, &run);
+    nothing_happened(&dir, &run);
 }
 
 #[test]
 fn a_directory_as_file_fails_the_job_and_the_report_says_so() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=json", "--name=a", "--filename=.", "--rw=read", "--size=64k"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     let job = &run.json()["jobs"][0];
     assert_eq!(job["error"], nix::errno::Errno::EISDIR as i32);
     assert_eq!(number(job, "/read/total_ios"), 0);
@@ -148,10 +148,10 @@ fn a_directory_as_file_fails_the_job_and_the_report_says_so() {
 
 #[test]
 fn a_job_without_a_size_fails_and_the_report_says_so() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--output-format=json", "--name=a", "--rw=read", "--name=b", "--ioengine=null", "--size=64k"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     contains(&run.stderr, &["you need to specify size="]);
     let report = run.json();
     assert_eq!(report["jobs"][0]["error"], nix::errno::Errno::EINVAL as i32);
@@ -180,11 +180,11 @@ fn a_file_system_without_direct_io_is_named_as_the_reason() {
         eprintln!("NOT TESTED: none of {candidates:?} refuses O_DIRECT on this machine");
         return;
     };
-    let place = Place::new();
+    let dir = TestDir::new();
     let file = format!("--filename={path}");
     let words =
         ["--output-format=json", "--name=a", &file, "--rw=read", "--size=512", "--bs=512", "--direct=1"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert_eq!(run.json()["jobs"][0]["error"], nix::errno::Errno::EINVAL as i32);
     contains(&run.stderr, &["does not support O_DIRECT", "direct=0", path]);
 }

@@ -8,7 +8,7 @@ use ferrio_check::RiskSeverity;
 use serde_json::{Value, json};
 
 use crate::loop_device::LoopDevice;
-use crate::support::{FERRIO, Place, installed, number, same, skipped, text};
+use crate::support::{FERRIO, TestDir, installed, number, same, skipped, text};
 
 const JOB: &str = "\
 [global]
@@ -58,10 +58,10 @@ per_job_logs=0
 ";
 
 /// The check of a job file as JSON.
-fn check(place: &Place, job: &str, more: &[&str]) -> Value {
-    let job = place.job(job);
+fn check(dir: &TestDir, job: &str, more: &[&str]) -> Value {
+    let job = dir.job(job);
     let words: Vec<&str> = ["check", "--output-format=json", &job].iter().chain(more).copied().collect();
-    place.ferrio(&words).run().json()
+    dir.ferrio(&words).run().json()
 }
 
 fn codes(report: &Value) -> Vec<&str> {
@@ -70,8 +70,8 @@ fn codes(report: &Value) -> Vec<&str> {
 }
 
 /// The text without details that differ between machines.
-fn masked(text: &str, place: &Place) -> String {
-    let base = place.work().parent().unwrap().display().to_string();
+fn masked(text: &str, dir: &TestDir) -> String {
+    let base = dir.work().parent().unwrap().display().to_string();
     let mut out = String::new();
     let mut in_places = false;
     for line in text.lines() {
@@ -99,37 +99,37 @@ fn masked(text: &str, place: &Place) -> String {
 
 #[test]
 fn a_check_reads_like_a_plan() {
-    let place = Place::new();
-    let job = place.job(JOB);
-    let run = place.ferrio(&["check", &job]).run().succeeded();
+    let dir = TestDir::new();
+    let job = dir.job(JOB);
+    let run = dir.ferrio(&["check", &job]).run().succeeded();
     assert_eq!(run.stderr, "");
-    insta::assert_snapshot!(masked(&run.stdout, &place));
+    insta::assert_snapshot!(masked(&run.stdout, &dir));
 }
 
 #[test]
 fn nothing_is_touched() {
-    let place = Place::new();
-    fs::write(place.work().join("data"), [7; 4096]).unwrap();
-    let before = place.files();
-    let modified = || fs::metadata(place.work().join("data")).unwrap().modified().unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("data"), [7; 4096]).unwrap();
+    let before = dir.files();
+    let modified = || fs::metadata(dir.work().join("data")).unwrap().modified().unwrap();
     let time = modified();
-    let job = place.job(&format!("{JOB}unlink=1\nwrite_bw_log\n[new]\nfilename=below/new\nrw=write\n"));
-    place.ferrio(&["check", &job]).run().succeeded();
-    assert_eq!((place.files(), modified()), (before, time));
-    assert_eq!(fs::read(place.work().join("data")).unwrap(), [7; 4096]);
+    let job = dir.job(&format!("{JOB}unlink=1\nwrite_bw_log\n[new]\nfilename=below/new\nrw=write\n"));
+    dir.ferrio(&["check", &job]).run().succeeded();
+    assert_eq!((dir.files(), modified()), (before, time));
+    assert_eq!(fs::read(dir.work().join("data")).unwrap(), [7; 4096]);
 }
 
 #[test]
 fn a_check_makes_no_system_call_that_changes_anything() {
     needs!("strace");
-    let place = Place::new();
-    fs::write(place.work().join("data"), [7; 4096]).unwrap();
-    let trace = place.beside("trace");
-    let job = place.job(JOB);
+    let dir = TestDir::new();
+    fs::write(dir.work().join("data"), [7; 4096]).unwrap();
+    let trace = dir.beside("trace");
+    let job = dir.job(JOB);
     let traced = "--trace=%file,%process,ftruncate,fallocate,write,pwrite64,io_setup,io_uring_setup";
     let words =
         ["-f", "-o", trace.to_str().unwrap(), traced, FERRIO, "check", "--output-format=normal,json", &job];
-    place.program(installed("strace"), &words).run().succeeded();
+    dir.program(installed("strace"), &words).run().succeeded();
     let trace = fs::read_to_string(trace).unwrap();
     let changes = |line: &&str| {
         // `PID call(arguments) = result`: paths among the arguments may have any name
@@ -167,21 +167,21 @@ fn a_check_makes_no_system_call_that_changes_anything() {
 #[test]
 fn files_of_the_kernel_that_a_run_would_lay_out_are_errors() {
     for (file, rw) in [("/proc/cpuinfo", "read"), ("/proc/missing", "write"), ("/sys/missing", "write")] {
-        let place = Place::new();
-        let job = place.job(&format!("[j]\nfilename={file}\nsize=4k\nrw={rw}\n"));
-        let check = place.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1).json();
+        let dir = TestDir::new();
+        let job = dir.job(&format!("[j]\nfilename={file}\nsize=4k\nrw={rw}\n"));
+        let check = dir.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1).json();
         assert_eq!(text(&check, "/status"), "errors", "{file}");
         assert_eq!(codes(&check)[0], "kernel-file", "{file}");
         assert!(!codes(&check).contains(&"space-short"), "{file}: {check:#}");
-        let run = place.ferrio(&["--output-format=json", &job]).run().ended_with(1);
+        let run = dir.ferrio(&["--output-format=json", &job]).run().ended_with(1);
         assert_ne!(number(&run.json(), "/jobs/0/error"), 0, "{file}: the check is right");
     }
 }
 
 #[test]
 fn json_matches_its_documentation() {
-    let place = Place::new();
-    let report = check(&place, JOB, &[]);
+    let dir = TestDir::new();
+    let report = check(&dir, JOB, &[]);
     let keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
@@ -222,10 +222,10 @@ fn keys_and_codes_are_documented() {
     let shown: Vec<_> =
         rows.iter().map(|row| row.splitn(4, '|').take(3).collect::<Vec<_>>().join("|") + "|").collect();
     same!("docs/check.md": shown, "in the code": wanted, "docs/check.md does not list the risks that there are");
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut keys = Vec::new();
-    collect_keys(&check(&place, JOB, &[]), &mut keys);
-    collect_keys(&check(&place, SURROUNDED, &["--trigger-timeout=9"]), &mut keys);
+    collect_keys(&check(&dir, JOB, &[]), &mut keys);
+    collect_keys(&check(&dir, SURROUNDED, &["--trigger-timeout=9"]), &mut keys);
     keys.retain(|key| !document.contains(key.as_str()));
     assert_eq!(keys, Vec::<String>::new(), "keys that docs/check.md does not name");
 }
@@ -243,44 +243,44 @@ fn collect_keys(value: &Value, keys: &mut Vec<String>) {
 
 #[test]
 fn the_status_is_that_of_the_worst_finding() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let clean = ["check", "--name=a", "--ioengine=null", "--size=64m"];
-    place.ferrio(&clean).run().succeeded();
+    dir.ferrio(&clean).run().succeeded();
     let odd = ["check", "--name=a", "--filename=f", "--direct=1", "--size=64m", "--runtime=100ms"];
-    place.ferrio(&odd).run().succeeded();
+    dir.ferrio(&odd).run().succeeded();
     let denied: Vec<&str> = odd.into_iter().chain(["--deny-warnings"]).collect();
-    place.ferrio(&denied).run().ended_with(2);
-    let wrong = place.ferrio(&["check", "--name=a", "--rw=read"]).run().ended_with(1);
+    dir.ferrio(&denied).run().ended_with(2);
+    let wrong = dir.ferrio(&["check", "--name=a", "--rw=read"]).run().ended_with(1);
     assert!(wrong.stdout.contains("error: job a: you need to specify size="), "{}", wrong.stdout);
     let readonly = ["check", "--readonly", "--name=a", "--ioengine=null", "--size=4k", "--rw=write"];
-    place.ferrio(&readonly).run().ended_with(1);
+    dir.ferrio(&readonly).run().ended_with(1);
     let fatal = ["check", "--warnings-fatal", "--name=a", "--ioengine=null", "--size=4k", "--time_based"];
-    place.ferrio(&fatal).run().ended_with(1);
+    dir.ferrio(&fatal).run().ended_with(1);
 }
 
 #[test]
 fn mistakes_are_shown_as_in_a_run_and_are_in_the_document() {
-    let place = Place::new();
-    let job = place.job("[a]\nsize=4k\niodpeth=2\nrw=raed\n");
-    let checked = place.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1);
-    let ran = place.ferrio(&[&job]).run().ended_with(1);
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nsize=4k\niodpeth=2\nrw=raed\n");
+    let checked = dir.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1);
+    let ran = dir.ferrio(&[&job]).run().ended_with(1);
     assert_eq!(checked.stderr, ran.stderr);
     let report = checked.json();
     assert_eq!(report["errors"].as_array().unwrap().len(), 2);
     assert_eq!(number(&report, "/errors/0/origin/line"), 3);
     assert_eq!(text(&report, "/errors/0/help"), "did you mean `iodepth`?");
-    let as_text = place.ferrio(&["check", &job]).run().ended_with(1);
+    let as_text = dir.ferrio(&["check", &job]).run().ended_with(1);
     assert_eq!((as_text.stdout.as_str(), &as_text.stderr), ("", &ran.stderr));
 }
 
 #[test]
 fn sections_and_output_apply() {
-    let place = Place::new();
-    let file = place.beside("answer");
-    let job = place.job(JOB);
+    let dir = TestDir::new();
+    let file = dir.beside("answer");
+    let job = dir.job(JOB);
     let output = format!("--output={}", file.display());
     let run =
-        place.ferrio(&["check", &output, "--section=scan", "--output-format=json", &job]).run().succeeded();
+        dir.ferrio(&["check", &output, "--section=scan", "--output-format=json", &job]).run().succeeded();
     assert_eq!(run.stdout, "");
     let report = crate::support::json_file(&file);
     assert_eq!(number(&report, "/totals/jobs"), 1);
@@ -289,52 +289,52 @@ fn sections_and_output_apply() {
 
 #[test]
 fn a_file_named_check_is_named_with_its_directory() {
-    let place = Place::new();
-    fs::write(place.work().join("check"), "[a]\nioengine=null\nsize=4k\n").unwrap();
-    let run = place.ferrio(&["./check"]).run().succeeded();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("check"), "[a]\nioengine=null\nsize=4k\n").unwrap();
+    let run = dir.ferrio(&["./check"]).run().succeeded();
     assert!(run.stdout.contains("Run status group 0"), "{}", run.stdout);
 }
 
 #[test]
 fn options_that_only_print_information_cannot_be_combined_with_check() {
-    let place = Place::new();
-    let run = place.ferrio(&["check", "--showcmd", "--name=a"]).run().ended_with(1);
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["check", "--showcmd", "--name=a"]).run().ended_with(1);
     assert!(run.stderr.starts_with("error: `ferrio check` cannot be combined"), "{}", run.stderr);
-    let help = place.ferrio(&["check", "--help"]).run().succeeded();
+    let help = dir.ferrio(&["check", "--help"]).run().succeeded();
     assert!(help.stdout.contains("ferrio check [OPTIONS]"), "{}", help.stdout);
 }
 
 #[test]
 fn every_job_of_the_repository_can_be_checked() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs");
     for job in fs::read_dir(jobs).unwrap() {
         let job = job.unwrap().path();
-        place.ferrio(&["check", job.to_str().unwrap()]).run().succeeded();
+        dir.ferrio(&["check", job.to_str().unwrap()]).run().succeeded();
     }
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
 fn arguments_are_counted_from_the_word_check() {
-    let place = Place::new();
-    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nioengine=null\nsize=4k\n");
     for (words, place_named) in [
         (&["check", job.as_str(), "--nonsense"][..], "argument 3"),
         (&["check", "--name=a", "--rw", "raed"], "argument 3"),
         (&["check", "--name=a", "--output-format=x"], "argument 3"),
     ] {
-        let run = place.ferrio(words).run().ended_with(1);
+        let run = dir.ferrio(words).run().ended_with(1);
         assert!(run.stderr.contains(place_named), "{words:?}: {}", run.stderr);
     }
 }
 
 #[test]
 fn commands_are_shown_and_not_run() {
-    let place = Place::new();
-    let job = place.job(SURROUNDED);
+    let dir = TestDir::new();
+    let job = dir.job(SURROUNDED);
     let run =
-        place.ferrio(&["check", "--trigger-timeout=9", "--trigger=touch triggered", &job]).run().succeeded();
+        dir.ferrio(&["check", "--trigger-timeout=9", "--trigger=touch triggered", &job]).run().succeeded();
     for shown in [
         "before runs `touch before` (exec_prerun), output goes to load.prerun.txt",
         "after  runs `touch after` (exec_postrun), output goes to load.postrun.txt",
@@ -342,19 +342,19 @@ fn commands_are_shown_and_not_run() {
     ] {
         assert!(run.stdout.contains(shown), "{}", run.stdout);
     }
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
 fn a_run_writes_the_logs_that_a_check_names() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let text = SURROUNDED.replace("exec_", ";exec_").replace("steady", ";steady");
-    let report = check(&place, &text, &[]);
+    let report = check(&dir, &text, &[]);
     let logs = report["jobs"].as_array().unwrap().iter().flat_map(|job| job["logs"].as_array().unwrap());
     let mut named: Vec<_> = logs.map(|log| text_of(&log["path"])).collect();
     named.sort();
-    place.ferrio(&[&place.job(&text)]).run().succeeded();
-    let written: Vec<_> = place.files().into_iter().map(|(name, _)| name).collect();
+    dir.ferrio(&[&dir.job(&text)]).run().succeeded();
+    let written: Vec<_> = dir.files().into_iter().map(|(name, _)| name).collect();
     assert_eq!(written, named);
 }
 
@@ -364,17 +364,17 @@ fn text_of(value: &Value) -> String {
 
 #[test]
 fn the_contents_of_a_device_are_reported_before_it_is_written_to() {
-    let place = Place::new();
-    let Some(device) = LoopDevice::of(&place, 4 << 20) else { return };
+    let dir = TestDir::new();
+    let Some(device) = LoopDevice::of(&dir, 4 << 20) else { return };
     let job = format!("[a]\nfilename={}\nrw=write\nbs=64k\ndirect=1\n", device.node());
-    let empty = check(&place, &job, &[]);
+    let empty = check(&dir, &job, &[]);
     assert!(codes(&empty).contains(&"write-to-device"), "{empty}");
     assert!(text(&empty, "/places/0/device/model").starts_with("loop over "), "{empty}");
     // The superblock of XFS begins with these bytes.
     let mut disk = fs::OpenOptions::new().write(true).open(device.node()).unwrap();
     disk.write_all(b"XFSB").unwrap();
     disk.sync_all().unwrap();
-    let used = check(&place, &job, &[]);
+    let used = check(&dir, &job, &[]);
     if !Path::new("/run/udev").exists() {
         assert!(codes(&used).contains(&"write-to-used-device"), "{used}");
         assert_eq!(used["places"][0]["device"]["holds"], json!(["xfs signature"]));
@@ -389,8 +389,8 @@ const ON_A_READ_ONLY_DISK: &str = "mount -t tmpfs -o ro tmpfs sealed && cd \"$PW
 
 #[test]
 fn what_fails_at_once_in_a_run_is_an_error_in_the_check() {
-    let place = Place::new();
-    fs::write(place.work().join("file"), [1; 65_536]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("file"), [1; 65_536]).unwrap();
     let unaligned = ["--direct=1", "--bs=1000"];
     let jobs: [&[&str]; 6] = [
         &["--filename=file", "--size=64k", unaligned[0], unaligned[1]],
@@ -403,24 +403,24 @@ fn what_fails_at_once_in_a_run_is_an_error_in_the_check() {
     for job in jobs {
         let words: Vec<&str> = ["--name=a"].iter().chain(job).copied().collect();
         let checked: Vec<&str> = ["check"].into_iter().chain(words.iter().copied()).collect();
-        let check = place.ferrio(&checked).run().ended_with(1);
+        let check = dir.ferrio(&checked).run().ended_with(1);
         assert!(check.stdout.contains("error:") || check.stderr.contains("error:"), "{job:?}: {check:?}");
-        place.ferrio(&words).run().ended_with(1);
+        dir.ferrio(&words).run().ended_with(1);
     }
     // The same with aligned blocks is fine.
-    place.ferrio(&["check", "--name=a", "--filename=file", "--size=64k", "--direct=1"]).run().ended_with(0);
+    dir.ferrio(&["check", "--name=a", "--filename=file", "--size=64k", "--direct=1"]).run().ended_with(0);
 }
 
 #[test]
 fn writing_to_a_read_only_file_system_is_an_error() {
     needs!("unshare");
-    let place = Place::new();
-    fs::create_dir(place.work().join("sealed")).unwrap();
-    if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
+    let dir = TestDir::new();
+    fs::create_dir(dir.work().join("sealed")).unwrap();
+    if dir.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
         return skipped("a check of a read-only file system", "this machine does not let the test mount one");
     }
     let words = ["-rm", "bash", "-c", ON_A_READ_ONLY_DISK, FERRIO];
-    let run = place.program(installed("unshare"), &words).run().succeeded();
+    let run = dir.program(installed("unshare"), &words).run().succeeded();
     assert!(
         run.stdout.contains("the file system at") && run.stdout.contains("is read-only"),
         "{}",
@@ -440,11 +440,11 @@ fn a_check_and_a_run_refuse_in_the_same_words() {
             "a mapping begins at a page boundary, but offset 512 is not a multiple of 4096",
         ),
     ] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let jobs = [&["--name=a", "--size=64k", "--rw=write"], options].concat();
-        let checked = place.ferrio(&[&["check"], &jobs[..]].concat()).run().ended_with(1);
+        let checked = dir.ferrio(&[&["check"], &jobs[..]].concat()).run().ended_with(1);
         assert!(checked.stdout.contains(words), "{}", checked.stdout);
-        let ran = place.ferrio(&jobs).run();
+        let ran = dir.ferrio(&jobs).run();
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
         assert_ne!(ran.status, Some(0));
     }
@@ -453,11 +453,11 @@ fn a_check_and_a_run_refuse_in_the_same_words() {
 /// A misaligned direct I/O is refused by name, not only by EINVAL, where the file system says what it requires.
 #[test]
 fn a_run_names_the_block_that_direct_io_refuses() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let jobs = ["--name=a", "--size=64k", "--rw=write", "--direct=1", "--bs=2"];
     // The file is there before the check, which asks its file system.
-    let ran = place.ferrio(&jobs).run();
-    let ferrio_machine::DirectIo::Aligned(align) = ferrio_machine::DirectIo::on(&place.work().join("a.0.0"))
+    let ran = dir.ferrio(&jobs).run();
+    let ferrio_machine::DirectIo::Aligned(align) = ferrio_machine::DirectIo::on(&dir.work().join("a.0.0"))
     else {
         return skipped(
             "a_run_names_the_block_that_direct_io_refuses",
@@ -465,7 +465,7 @@ fn a_run_names_the_block_that_direct_io_refuses() {
         );
     };
     let words = format!("direct=1 with block size 2, but a.0.0 requires multiples of {align}");
-    let checked = place.ferrio(&[&["check"], &jobs[..]].concat()).run().ended_with(1);
+    let checked = dir.ferrio(&[&["check"], &jobs[..]].concat()).run().ended_with(1);
     assert!(checked.stdout.contains(&words), "{}", checked.stdout);
     assert!(ran.stderr.contains(&words), "{}", ran.stderr);
 }
@@ -475,10 +475,10 @@ fn sizes_that_no_block_has_are_named_by_check_and_by_the_run() {
     for rw in ["read", "randread", "randwrite"] {
         let rw = format!("--rw={rw}");
         let both = |sizes: &str| {
-            let place = Place::new();
+            let dir = TestDir::new();
             let words = ["--name=a", "--ioengine=null", "--size=4m", &rw, sizes];
-            let check = place.ferrio(&[&["check"], &words[..]].concat()).run().ended_with(0);
-            [check.stdout, place.ferrio(&words).run().ended_with(0).stderr]
+            let check = dir.ferrio(&[&["check"], &words[..]].concat()).run().ended_with(0);
+            [check.stdout, dir.ferrio(&words).run().ended_with(0).stderr]
         };
         for text in both("--bssplit=6k/50:10k/50") {
             assert!(text.contains("[sizes-rounded]") && text.contains("bs_unaligned=1"), "{text}");

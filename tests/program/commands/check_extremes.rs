@@ -6,23 +6,23 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{FERRIO, Place, number, text};
+use crate::support::{FERRIO, TestDir, number, text};
 
 /// Checks with at most 400 MB of address space.
-fn check_in_little_memory(place: &Place, words: &str) -> Value {
+fn check_in_little_memory(dir: &TestDir, words: &str) -> Value {
     let command = format!("ulimit -v 400000; exec {FERRIO} check --output-format=json {words}");
-    place.program("/bin/sh", &["-c", &command]).run().succeeded().json()
+    dir.program("/bin/sh", &["-c", &command]).run().succeeded().json()
 }
 
 /// Options that a command line repeats are read once each, and jobs share what they have in common.
 #[test]
 fn a_command_line_of_sixty_thousand_names_or_ten_thousand_jobs_takes_little_memory() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let limited = |words: &[String]| {
         let command = format!("ulimit -v 200000; exec {FERRIO} check --output-format=json \"$@\"");
         let shell = ["-c", &command, "sh", "--ioengine=null", "--size=1g"];
         let words: Vec<&str> = shell.into_iter().chain(words.iter().map(String::as_str)).collect();
-        place.program("/bin/sh", &words).run().succeeded().json()
+        dir.program("/bin/sh", &words).run().succeeded().json()
     };
     let names: Vec<String> = (0..60_000).map(|at| format!("--filename=f{at}")).collect();
     let report = limited(&[vec!["--name=x".to_owned()], names].concat());
@@ -33,10 +33,10 @@ fn a_command_line_of_sixty_thousand_names_or_ten_thousand_jobs_takes_little_memo
 
 #[test]
 fn sixty_five_million_files_are_counted() {
-    let place = Place::new();
-    fs::write(place.work().join("a.7.65534"), [1; 8192]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("a.7.65534"), [1; 8192]).unwrap();
     let words = "--name=a --ioengine=psync --rw=write --nrfiles=65535 --numjobs=1000 --size=1p";
-    let report = check_in_little_memory(&place, words);
+    let report = check_in_little_memory(&dir, words);
     let files = report["jobs"][0]["files"].as_array().unwrap();
     assert!(files.len() < 10, "{} entries", files.len());
     let count = |action: &str| {
@@ -54,24 +54,24 @@ fn sixty_five_million_files_are_counted() {
 
 #[test]
 fn files_of_drawn_sizes_and_of_one_name_are_counted() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = "--name=a --ioengine=psync --rw=write --nrfiles=65535 --numjobs=100";
-    let drawn = check_in_little_memory(&place, &format!("{words} --filesize=4k-1m"));
+    let drawn = check_in_little_memory(&dir, &format!("{words} --filesize=4k-1m"));
     assert_eq!(drawn["jobs"][0]["volume"]["certainty"], "about");
     assert_eq!(drawn["jobs"][0]["files"][0]["size_is_mean"], true);
     let mean = number(&drawn, "/jobs/0/files/0/size");
     assert!((500_000..=550_000).contains(&mean), "{mean}");
-    let one = check_in_little_memory(&place, &format!("{words} --size=1g --filename_format=same"));
+    let one = check_in_little_memory(&dir, &format!("{words} --size=1g --filename_format=same"));
     assert_eq!((number(&one, "/jobs/0/files/0/files"), number(&one, "/places/0/needed_files")), (1, 1));
 }
 
 #[test]
 fn jobs_without_number_on_one_file_are_checked() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         "--name=a --ioengine=psync --filename=f --rw=randwrite --verify=crc32c --size=1m --numjobs=5000";
     let risks = |words: &str| {
-        let report = check_in_little_memory(&place, words);
+        let report = check_in_little_memory(&dir, words);
         let risks = report["risks"].as_array().unwrap().iter();
         risks.map(|risk| risk["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -85,12 +85,12 @@ fn jobs_without_number_on_one_file_are_checked() {
 #[test]
 fn only_the_beginning_of_a_long_log_is_read() {
     const STEPS: u64 = 310_000;
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut log = "fio version 2 iolog\nf add\nf open\n".to_owned();
     (0..STEPS).for_each(|number| writeln!(log, "f write {} 512", number * 512).unwrap());
-    fs::write(place.work().join("log"), log).unwrap();
+    fs::write(dir.work().join("log"), log).unwrap();
     let check = |format| {
-        place.ferrio(&["check", format, "--name=a", "--ioengine=null", "--read_iolog=log"]).run().succeeded()
+        dir.ferrio(&["check", format, "--name=a", "--ioengine=null", "--read_iolog=log"]).run().succeeded()
     };
     let report = check("--output-format=json").json();
     let replay = &report["jobs"][0]["replays"][0];
@@ -126,10 +126,10 @@ const REFUSED: &[(&[&str], &str)] = &[
 #[test]
 fn whatever_is_refused_is_in_the_document() {
     for &(words, message) in REFUSED {
-        let place = Place::new();
-        fs::write(place.work().join("job.fio"), "[a]\nioengine=null\nsize=1m\n").unwrap();
+        let dir = TestDir::new();
+        fs::write(dir.work().join("job.fio"), "[a]\nioengine=null\nsize=1m\n").unwrap();
         let all: Vec<&str> = ["check", "--output-format=json"].iter().chain(words).copied().collect();
-        let run = place.ferrio(&all).run().ended_with(1);
+        let run = dir.ferrio(&all).run().ended_with(1);
         assert!(run.stderr.contains(message), "{words:?}: {message:?} is expected in\n{}", run.stderr);
         let report = run.json();
         assert_eq!(text(&report, "/status"), "errors", "{words:?}");
@@ -138,7 +138,7 @@ fn whatever_is_refused_is_in_the_document() {
         let first = text(&report, "/errors/0/message");
         assert!(run.stderr.contains(first), "{words:?}: {first:?} is not on standard error:\n{}", run.stderr);
         let as_text: Vec<&str> = ["check"].iter().chain(words).copied().collect();
-        let run = place.ferrio(&as_text).run().ended_with(1);
+        let run = dir.ferrio(&as_text).run().ended_with(1);
         let wants_json = words.iter().any(|word| word.contains("json"));
         assert!(run.stdout.is_empty() != wants_json, "{words:?}: {}", run.stdout);
         assert!(run.stderr.contains(message), "{words:?}: {}", run.stderr);
@@ -147,9 +147,9 @@ fn whatever_is_refused_is_in_the_document() {
 
 #[test]
 fn a_pipe_that_nobody_writes_into_is_not_waited_for() {
-    let place = Place::new();
-    nix::unistd::mkfifo(&place.work().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    fs::write(place.work().join("includes.fio"), "[a]\ninclude pipe\n").unwrap();
+    let dir = TestDir::new();
+    nix::unistd::mkfifo(&dir.work().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::write(dir.work().join("includes.fio"), "[a]\ninclude pipe\n").unwrap();
     let silent = "it is a pipe, and no data came within half a second";
     for (words, message) in [
         (&["pipe"][..], silent),
@@ -157,7 +157,7 @@ fn a_pipe_that_nobody_writes_into_is_not_waited_for() {
         (&["--name=a", "--size=4k", "--buffer_pattern='pipe'"], silent),
         (&["--name=a", "--read_iolog=pipe"], "pipe: a pipe can be read only once"),
     ] {
-        let run = place.ferrio(&[&["check"], words].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&["check"], words].concat()).run().ended_with(1);
         let told = format!("{}{}", run.stdout, run.stderr);
         assert!(told.contains(message), "{words:?}: {told}");
     }
@@ -168,31 +168,31 @@ fn a_pipe_of_the_shell_is_waited_for() {
     let command = format!(
         "{FERRIO} check <(sleep 1; printf '[a]\\nioengine=null\\nsize=4k\\n'); status=$?; wait; exit $status"
     );
-    Place::new().program("bash", &["-c", &command]).run().succeeded();
+    TestDir::new().program("bash", &["-c", &command]).run().succeeded();
 }
 
 #[test]
 fn a_check_refuses_as_many_threads_as_there_are_numbers() {
     let words = ["check", "--name=a", "--size=1m", "--verify=crc32c", "--verify_async=4294967295"];
-    let run = Place::new().ferrio(&words).run().ended_with(1);
+    let run = TestDir::new().ferrio(&words).run().ended_with(1);
     assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
 }
 
 #[test]
 fn a_refusal_goes_where_the_answer_would_go() {
     for name in [",,", "0-0", "answer"] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = ["check", "-o", name, "--output-format=json", "--name=a", "--size=zero"];
-        let run = place.ferrio(&words).run().ended_with(1);
+        let run = dir.ferrio(&words).run().ended_with(1);
         assert_eq!(run.stdout, "");
         assert!(run.stderr.contains("invalid value `zero` for option `size`"), "{}", run.stderr);
-        let report = crate::support::json_file(&place.work().join(name));
+        let report = crate::support::json_file(&dir.work().join(name));
         assert_eq!(text(&report, "/errors/0/message"), "invalid value `zero` for option `size`");
     }
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["check", "-o", "no/where", "--output-format=json", "--name=a", "--ioengine=null", "--size=4k"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert!(
         run.stderr.contains("output file open error: No such file or directory: no/where"),
         "{}",

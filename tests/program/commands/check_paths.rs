@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 const NULL: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];
 const WRITER: [&str; 5] = ["--name=a", "--filename=f", "--size=16k", "--rw=write", "--verify=crc32c"];
@@ -33,18 +33,18 @@ const PATHS: [&str; 6] = ["none/x", "plain/x", "d", "plain", "/proc/none", "/sys
 
 #[test]
 fn what_a_run_cannot_open_is_foreseen_in_its_words() {
-    let place = Place::new();
-    fs::create_dir(place.work().join("d")).unwrap();
-    fs::write(place.work().join("plain"), "x".repeat(100)).unwrap();
-    fs::write(place.work().join("f"), [0; 16384]).unwrap();
+    let dir = TestDir::new();
+    fs::create_dir(dir.work().join("d")).unwrap();
+    fs::write(dir.work().join("plain"), "x".repeat(100)).unwrap();
+    fs::write(dir.work().join("f"), [0; 16384]).unwrap();
     let mut foreseen = 0;
     for (job, options, code, is_error) in OPENED {
         for path in PATHS {
             let options = options.replace('@', path);
             let words: Vec<&str> = job.iter().copied().chain(options.split(' ')).collect();
-            let checked = place.ferrio(&[&["check", "--output-format=json"], &words[..]].concat()).run();
-            let run = place.ferrio(&words).run();
-            let _ = fs::remove_file(place.work().join("local-a-0-verify.state"));
+            let checked = dir.ferrio(&[&["check", "--output-format=json"], &words[..]].concat()).run();
+            let run = dir.ferrio(&words).run();
+            let _ = fs::remove_file(dir.work().join("local-a-0-verify.state"));
             if checked.stdout.is_empty() || !checked.json()["errors"].as_array().unwrap().is_empty() {
                 // The plan refuses it already, in both.
                 run.ended_with(1);
@@ -78,13 +78,13 @@ fn what_a_run_cannot_open_is_foreseen_in_its_words() {
 
 #[test]
 fn outputs_of_commands_and_of_the_whole_run_count_too() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for name in ["a.prerun.txt", "b.postrun.txt"] {
-        fs::create_dir(place.work().join(name)).unwrap();
+        fs::create_dir(dir.work().join(name)).unwrap();
     }
-    let job = place.job("[global]\nioengine=null\nsize=4k\n[a]\nexec_prerun=true\n[b]\nexec_postrun=true\n");
-    let checked = place.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1).json();
-    let run = place.ferrio(&[&job]).run().ended_with(1);
+    let job = dir.job("[global]\nioengine=null\nsize=4k\n[a]\nexec_prerun=true\n[b]\nexec_postrun=true\n");
+    let checked = dir.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1).json();
+    let run = dir.ferrio(&[&job]).run().ended_with(1);
     let risks = checked["risks"].as_array().unwrap().iter();
     let found: Vec<_> = risks.filter(|risk| risk["code"] == "command-output-not-created").collect();
     let severities: Vec<_> = found.iter().map(|risk| risk["severity"].as_str().unwrap()).collect();
@@ -97,8 +97,8 @@ fn outputs_of_commands_and_of_the_whole_run_count_too() {
     let metrics = format!("--metrics={}", busy.local_addr().unwrap());
     for output in ["--junit=none/x", "--output=none/x", "--interval-report=1s:none/x", &metrics] {
         let words = [&NULL[..], &[output]].concat();
-        let checked = place.ferrio(&[&["check"], &words[..]].concat()).run().ended_with(1);
-        let run = place.ferrio(&words).run().ended_with(1);
+        let checked = dir.ferrio(&[&["check"], &words[..]].concat()).run().ended_with(1);
+        let run = dir.ferrio(&words).run().ended_with(1);
         assert_eq!(checked.stderr, run.stderr, "{output}");
     }
 }
@@ -106,21 +106,21 @@ fn outputs_of_commands_and_of_the_whole_run_count_too() {
 /// A command of an earlier job may make what is missing.
 #[test]
 fn what_a_command_makes_is_not_certain_to_fail() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[a]\nioengine=null\nsize=4k\nexec_prerun=mkdir new\n[b]\nstonewall\nioengine=psync\nfilename=f\nsize=16k\nrw=write\nmem=mmap:new/x\n",
     );
-    let checked = place.ferrio(&["check", "--output-format=json", &job]).run().succeeded().json();
+    let checked = dir.ferrio(&["check", "--output-format=json", &job]).run().succeeded().json();
     let codes: Vec<_> = checked["risks"].as_array().unwrap().iter().map(|risk| &risk["code"]).collect();
     assert!(codes.iter().any(|code| *code == "memory-file-not-opened"), "{codes:?}");
-    place.ferrio(&[&job]).run().succeeded();
+    dir.ferrio(&[&job]).run().succeeded();
 }
 
 /// What engines require of offsets, block sizes and files.
 #[test]
 fn what_an_engine_refuses_is_foreseen_in_its_words() {
-    let place = Place::new();
-    fs::write(place.work().join("f"), [0; 65536]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("f"), [0; 65536]).unwrap();
     let job = ["--name=a", "--size=16k", "--filename=f", "--rw=write"];
     for (options, code, words) in [
         (
@@ -142,12 +142,12 @@ fn what_an_engine_refuses_is_foreseen_in_its_words() {
     ] {
         let arguments: Vec<&str> = job.into_iter().chain(options.split(' ')).collect();
         let check = [&["check", "--output-format=json"], &arguments[..]].concat();
-        let document = place.ferrio(&check).run().ended_with(1).json();
+        let document = dir.ferrio(&check).run().ended_with(1).json();
         let risks = document["risks"].as_array().unwrap();
         let found = risks.iter().find(|risk| risk["code"] == code).unwrap_or_else(|| panic!("{document:#}"));
         assert_eq!(found["severity"], "error", "{options}");
         assert!(found["message"].as_str().unwrap().contains(words), "{options}: {found}");
-        let run = place.ferrio(&arguments).run().ended_with(1);
+        let run = dir.ferrio(&arguments).run().ended_with(1);
         assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
     }
 }

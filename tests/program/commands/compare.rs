@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// Repetitions of one run, whose rate is that of the run times these factors.
-fn side(place: &Place, name: &str, document: &Value, factors: &[f64]) {
-    let directory = place.work().join(name);
+fn side(dir: &TestDir, name: &str, document: &Value, factors: &[f64]) {
+    let directory = dir.work().join(name);
     fs::create_dir(&directory).unwrap();
     for (index, factor) in factors.iter().enumerate() {
         let mut document = document.clone();
@@ -27,30 +27,30 @@ fn side(place: &Place, name: &str, document: &Value, factors: &[f64]) {
 /// Noise of some percent.
 const NOISE: [f64; 8] = [1.01, 0.98, 1.03, 0.995, 0.97, 1.0, 1.02, 0.99];
 
-fn place_with_sides() -> Place {
-    let place = Place::new();
+fn dir_with_sides() -> TestDir {
+    let dir = TestDir::new();
     let words = ["--output-format=json+", "--name=r", "--ioengine=null", "--size=1m", "--bs=4k"];
-    let document = place.ferrio(&words).run().succeeded().json();
-    side(&place, "base", &document, &NOISE);
+    let document = dir.ferrio(&words).run().succeeded().json();
+    side(&dir, "base", &document, &NOISE);
     let mut shuffled = NOISE;
     shuffled.rotate_left(3);
-    side(&place, "same", &document, &shuffled.map(|factor| factor * 1.003));
+    side(&dir, "same", &document, &shuffled.map(|factor| factor * 1.003));
     let mut other = document.clone();
     other["jobs"][0]["job options"]["bs"] = json!("8k");
-    side(&place, "slower", &other, &NOISE.map(|factor| factor * 0.8));
-    side(&place, "one", &document, &[1.0]);
-    place
+    side(&dir, "slower", &other, &NOISE.map(|factor| factor * 0.8));
+    side(&dir, "one", &document, &[1.0]);
+    dir
 }
 
-fn compared(place: &Place, words: &[&str]) -> Value {
+fn compared(dir: &TestDir, words: &[&str]) -> Value {
     let words = [&["compare", "--format=json"], words].concat();
-    place.ferrio(&words).run().succeeded().json()
+    dir.ferrio(&words).run().succeeded().json()
 }
 
 #[test]
 fn a_change_that_noise_does_not_explain_is_found_and_others_are_not() {
-    let place = place_with_sides();
-    let found = compared(&place, &["base", "same", "slower"]);
+    let dir = dir_with_sides();
+    let found = compared(&dir, &["base", "same", "slower"]);
     assert_eq!(found["sides"][1]["verdict"], "no-difference", "{found:#}");
     assert_eq!(found["sides"][2]["verdict"], "worse");
     assert_eq!(number(&found, "/sides/0/runs"), 8);
@@ -75,29 +75,29 @@ fn a_change_that_noise_does_not_explain_is_found_and_others_are_not() {
 
 #[test]
 fn documents_without_the_figures_of_ferrio_compare_alike() {
-    let place = place_with_sides();
-    let before = compared(&place, &["base", "slower"]);
+    let dir = dir_with_sides();
+    let before = compared(&dir, &["base", "slower"]);
     for name in ["base", "slower"] {
-        for entry in fs::read_dir(place.work().join(name)).unwrap() {
+        for entry in fs::read_dir(dir.work().join(name)).unwrap() {
             let path = entry.unwrap().path();
             let mut document: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
             document.as_object_mut().unwrap().remove("ferrio");
             fs::write(path, document.to_string()).unwrap();
         }
     }
-    assert_eq!(compared(&place, &["base", "slower"])["jobs"], before["jobs"]);
+    assert_eq!(compared(&dir, &["base", "slower"])["jobs"], before["jobs"]);
 }
 
 #[test]
 fn a_document_of_fio_is_compared_with_one_of_ferrio() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=r", "--ioengine=null", "--size=1m", "--bs=4k", "--output-format=json"];
-    let text = place.fio(&job).run().succeeded().stdout;
-    fs::write(place.work().join("fio.json"), text).unwrap();
-    let text = place.ferrio(&job).run().succeeded().stdout;
-    fs::write(place.work().join("ferrio.json"), text).unwrap();
-    let found = compared(&place, &["fio.json", "ferrio.json"]);
+    let text = dir.fio(&job).run().succeeded().stdout;
+    fs::write(dir.work().join("fio.json"), text).unwrap();
+    let text = dir.ferrio(&job).run().succeeded().stdout;
+    fs::write(dir.work().join("ferrio.json"), text).unwrap();
+    let found = compared(&dir, &["fio.json", "ferrio.json"]);
     assert_eq!(found["sides"][1]["verdict"], "unknown");
     let iops = &found["jobs"][0]["figures"][0];
     assert!(iops["values"][0].as_f64().unwrap() > 0.0 && iops["changes"][0].get("interval").is_none());
@@ -105,9 +105,9 @@ fn a_document_of_fio_is_compared_with_one_of_ferrio() {
 }
 
 /// The document of one run of 30 s that reads so many I/Os per row, a little more or less.
-fn run_over_time(place: &Place, name: &str, ios: u64) {
+fn run_over_time(dir: &TestDir, name: &str, ios: u64) {
     let words = ["--output-format=json+", "--name=r", "--ioengine=null", "--size=1m", "--bs=4k"];
-    let mut document = place.ferrio(&words).run().succeeded().json();
+    let mut document = dir.ferrio(&words).run().succeeded().json();
     let rows: Vec<u64> = (0..60).map(|row| ios * (100 + row * 7 % 11) / 105).collect();
     let total: u64 = rows.iter().sum();
     let read = &mut document["jobs"][0]["read"];
@@ -119,62 +119,62 @@ fn run_over_time(place: &Place, name: &str, ios: u64) {
         "iodepth_mean": column(&|_| json!(1.0)), "errors": column(&|_| json!(0)),
         "read": {"ios": rows, "bytes": column(&|ios| json!(ios * 4096)), "max_ns": column(&|_| json!(2000)),
             "cells": column(&|ios| json!([80, ios]))}}]);
-    fs::write(place.work().join(name), document.to_string()).unwrap();
+    fs::write(dir.work().join(name), document.to_string()).unwrap();
 }
 
 #[test]
 fn single_runs_are_judged_by_their_figures_over_time_and_the_claim_is_weaker() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (name, ios) in [("a.json", 10_000), ("same.json", 10_010), ("slow.json", 9500)] {
-        run_over_time(&place, name, ios);
+        run_over_time(&dir, name, ios);
     }
-    let found = compared(&place, &["a.json", "same.json", "slow.json"]);
+    let found = compared(&dir, &["a.json", "same.json", "slow.json"]);
     let iops = &found["jobs"][0]["figures"][0]["changes"];
     assert_eq!((&iops[0]["verdict"], &iops[1]["verdict"]), (&json!("no-difference"), &json!("worse")));
     assert!((iops[1]["percent"].as_f64().unwrap() + 5.0).abs() < 0.1, "{iops}");
     assert_eq!(found["sides"][2]["within_runs"], true);
-    let text = place.ferrio(&["compare", "a.json", "slow.json"]).run().succeeded().stdout;
+    let text = dir.ferrio(&["compare", "a.json", "slow.json"]).run().succeeded().stdout;
     assert!(
         text.contains("worse, by more than the noise within a run")
             && text.contains("repeat each at least five times"),
         "{text}"
     );
     let refused =
-        place.ferrio(&["compare", "--fail-on-regression=1", "a.json", "slow.json"]).run().ended_with(1);
+        dir.ferrio(&["compare", "--fail-on-regression=1", "a.json", "slow.json"]).run().ended_with(1);
     assert!(refused.stderr.contains("needs at least two runs of a.json"), "{}", refused.stderr);
 }
 
 #[test]
 fn the_only_report_of_a_directory_is_judged_by_its_logs() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (name, ios) in [("a", 10_000), ("same", 10_010), ("slow", 9500)] {
-        fs::create_dir(place.work().join(name)).unwrap();
-        run_over_time(&place, &format!("{name}/run.json"), ios);
-        let mut document: Value = serde_json::from_str(&place.read(&format!("{name}/run.json"))).unwrap();
+        fs::create_dir(dir.work().join(name)).unwrap();
+        run_over_time(&dir, &format!("{name}/run.json"), ios);
+        let mut document: Value = serde_json::from_str(&dir.read(&format!("{name}/run.json"))).unwrap();
         let rows = document["ferrio"]["series"][0]["read"]["ios"].take();
         document.as_object_mut().unwrap().remove("ferrio");
         document["jobs"][0]["job options"]["write_iops_log"] = json!("x");
         document["jobs"][0]["job options"]["write_bw_log"] = json!("x");
-        fs::write(place.work().join(name).join("run.json"), document.to_string()).unwrap();
+        fs::write(dir.work().join(name).join("run.json"), document.to_string()).unwrap();
         let log = |scale: u64| -> String {
             let row = |(ios, at): (&Value, u64)| {
                 format!("{}, {}, 0, 0, 0\n", at * 500, ios.as_u64().unwrap() * scale)
             };
             rows.as_array().unwrap().iter().zip(1..).map(row).collect()
         };
-        fs::write(place.work().join(name).join("x_iops.1.log"), log(2)).unwrap();
-        fs::write(place.work().join(name).join("x_bw.1.log"), log(8)).unwrap();
+        fs::write(dir.work().join(name).join("x_iops.1.log"), log(2)).unwrap();
+        fs::write(dir.work().join(name).join("x_bw.1.log"), log(8)).unwrap();
     }
-    let found = compared(&place, &["a", "same", "slow"]);
+    let found = compared(&dir, &["a", "same", "slow"]);
     let iops = &found["jobs"][0]["figures"][0]["changes"];
     assert_eq!((&iops[0]["verdict"], &iops[1]["verdict"]), (&json!("no-difference"), &json!("worse")));
     let bandwidth = &found["jobs"][0]["figures"][1]["changes"];
     assert_eq!(bandwidth[1]["verdict"], "worse");
     assert_eq!(found["sides"][2]["within_runs"], true);
     // A file is a report alone.
-    assert_eq!(compared(&place, &["a/run.json", "slow"])["sides"][1]["verdict"], "unknown");
-    fs::write(place.work().join("slow/x_bw.1.log"), "broken\n").unwrap();
-    let refused = place.ferrio(&["compare", "a", "slow"]).run().ended_with(1);
+    assert_eq!(compared(&dir, &["a/run.json", "slow"])["sides"][1]["verdict"], "unknown");
+    fs::write(dir.work().join("slow/x_bw.1.log"), "broken\n").unwrap();
+    let refused = dir.ferrio(&["compare", "a", "slow"]).run().ended_with(1);
     assert!(
         refused.stderr.contains("cannot read slow/x_bw.1.log: line 1 is no row of a log"),
         "{}",
@@ -184,8 +184,8 @@ fn the_only_report_of_a_directory_is_judged_by_its_logs() {
 
 #[test]
 fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
-    let place = place_with_sides();
-    let run = |words: &[&str]| place.ferrio(&[&["compare"], words].concat()).run();
+    let dir = dir_with_sides();
+    let run = |words: &[&str]| dir.ferrio(&[&["compare"], words].concat()).run();
     let failed = run(&["base", "slower", "--fail-on-regression=5%"]).ended_with(3);
     assert!(failed.stdout.contains("B against A: worse, by more than noise"), "{}", failed.stdout);
     let message = "iops of job r (read) is worse than --fail-on-regression=5% allows: -20.0 %";
@@ -199,17 +199,17 @@ fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
 
 #[test]
 fn a_figure_that_is_gone_is_told_and_is_no_success() {
-    let place = place_with_sides();
-    let base: Value = serde_json::from_str(&place.read("base/0.json")).unwrap();
-    side(&place, "without", &base, &NOISE);
+    let dir = dir_with_sides();
+    let base: Value = serde_json::from_str(&dir.read("base/0.json")).unwrap();
+    side(&dir, "without", &base, &NOISE);
     let remove_bins = |name: &str| {
-        let mut document: Value = serde_json::from_str(&place.read(name)).unwrap();
+        let mut document: Value = serde_json::from_str(&dir.read(name)).unwrap();
         document["jobs"][0]["read"]["clat_ns"].as_object_mut().unwrap().remove("bins").unwrap();
-        fs::write(place.work().join(name), document.to_string()).unwrap();
+        fs::write(dir.work().join(name), document.to_string()).unwrap();
     };
     (0..NOISE.len()).for_each(|index| remove_bins(&format!("without/{index}.json")));
     let gate =
-        |sides: [&str; 2]| place.ferrio(&["compare", "--fail-on-regression=90%", sides[0], sides[1]]).run();
+        |sides: [&str; 2]| dir.ferrio(&["compare", "--fail-on-regression=90%", sides[0], sides[1]]).run();
     let run = gate(["base", "without"]).ended_with(3);
     let name = "r (read): latency p99.9";
     let line = format!("{name} is in every run of base, but not in 8 of 8 of without\n");
@@ -225,23 +225,22 @@ fn a_figure_that_is_gone_is_told_and_is_no_success() {
 
 #[test]
 fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
-    let place = place_with_sides();
-    let document = |name: &str| -> Value { serde_json::from_str(&place.read(name)).unwrap() };
+    let dir = dir_with_sides();
+    let document = |name: &str| -> Value { serde_json::from_str(&dir.read(name)).unwrap() };
     let mut with_writes = document("base/0.json");
     with_writes["jobs"][0]["write"] = with_writes["jobs"][0]["read"].clone();
-    side(&place, "writes", &with_writes, &NOISE);
+    side(&dir, "writes", &with_writes, &NOISE);
     let mut failed = document("base/0.json");
     failed["jobs"][0]["error"] = json!(5);
-    side(&place, "failed", &failed, &NOISE);
+    side(&dir, "failed", &failed, &NOISE);
     failed["jobs"][0]["total_err"] = json!(1);
-    side(&place, "tolerated", &failed, &NOISE);
-    let found = compared(&place, &["writes", "base"]);
+    side(&dir, "tolerated", &failed, &NOISE);
+    let found = compared(&dir, &["writes", "base"]);
     assert_eq!((&found["missing"], &found["failed"]), (&json!(["r (write)"]), &json!([])));
-    let found = compared(&place, &["base", "failed"]);
+    let found = compared(&dir, &["base", "failed"]);
     assert_eq!(found["failed"], json!([{"side": 1, "jobname": "r", "runs": 8, "error": 5}]));
-    let gate = |first: &str, second: &str| {
-        place.ferrio(&["compare", "--fail-on-regression=1%", first, second]).run()
-    };
+    let gate =
+        |first: &str, second: &str| dir.ferrio(&["compare", "--fail-on-regression=1%", first, second]).run();
     let run = gate("writes", "base").ended_with(3);
     assert!(
         run.stdout.contains("Not compared, because they are missing from a run: r (write)"),
@@ -265,9 +264,9 @@ fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
     assert!(!tolerated.stdout.contains("Failed jobs"), "{}", tolerated.stdout);
     gate("failed", "base").succeeded();
     // A link that leads nowhere is no report.
-    std::os::unix::fs::symlink("nowhere", place.work().join("base/latest")).unwrap();
+    std::os::unix::fs::symlink("nowhere", dir.work().join("base/latest")).unwrap();
     gate("base", "tolerated").succeeded();
-    std::os::unix::fs::symlink("nowhere", place.work().join("base/latest.json")).unwrap();
+    std::os::unix::fs::symlink("nowhere", dir.work().join("base/latest.json")).unwrap();
     let unreadable = gate("base", "tolerated").ended_with(1);
     assert!(
         unreadable.stderr.contains("cannot read base/latest.json: No such file"),
@@ -278,13 +277,13 @@ fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
 
 #[test]
 fn what_cannot_be_compared_is_refused_with_its_place() {
-    let place = place_with_sides();
-    fs::create_dir(place.work().join("empty")).unwrap();
-    fs::write(place.work().join("broken.json"), "{\n \"jobs\": [\n").unwrap();
-    fs::write(place.work().join("no.json"), "hello\n").unwrap();
+    let dir = dir_with_sides();
+    fs::create_dir(dir.work().join("empty")).unwrap();
+    fs::write(dir.work().join("broken.json"), "{\n \"jobs\": [\n").unwrap();
+    fs::write(dir.work().join("no.json"), "hello\n").unwrap();
     let other = ["--output-format=json", "--name=other", "--ioengine=null", "--size=1m"];
-    let text = place.ferrio(&other).run().succeeded().stdout;
-    fs::write(place.work().join("other.json"), text).unwrap();
+    let text = dir.ferrio(&other).run().succeeded().stdout;
+    fs::write(dir.work().join("other.json"), text).unwrap();
     for (words, message) in [
         (&["base", "missing"][..], "cannot read missing: No such file or directory"),
         (&["base", "empty"][..], "empty has no files that end with .json"),
@@ -293,15 +292,15 @@ fn what_cannot_be_compared_is_refused_with_its_place() {
         (&["base", "other.json"][..], "the reports have no job in common that did I/O"),
         (&["base", "base", "--confidence=99.99"][..], "give a percentage from 50 to 99.9"),
     ] {
-        let run = place.ferrio(&[&["compare"], words].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&["compare"], words].concat()).run().ended_with(1);
         assert!(run.stderr.contains(message), "{message}\n{}", run.stderr);
     }
 }
 
 #[test]
 fn markdown_has_a_table_for_each_job() {
-    let place = place_with_sides();
-    let text = place.ferrio(&["compare", "--format=markdown", "base", "slower"]).run().succeeded().stdout;
+    let dir = dir_with_sides();
+    let text = dir.ferrio(&["compare", "--format=markdown", "base", "slower"]).run().succeeded().stdout;
     assert!(
         text.contains(
             "|  | A | B | B against A | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---:|\n"
@@ -314,9 +313,9 @@ fn markdown_has_a_table_for_each_job() {
 
 #[test]
 fn counts_that_add_up_to_more_than_64_bits_end_at_the_largest_number() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=json+", "--name=r", "--ioengine=null", "--rw=randrw", "--size=16m"];
-    let mut document = place.ferrio(&words).run().succeeded().json();
+    let mut document = dir.ferrio(&words).run().succeeded().json();
     let huge = |counts: &mut Value| match counts {
         Value::Array(counts) => counts.fill(json!(1_u64 << 63)),
         Value::Object(counts) => counts.values_mut().for_each(|count| *count = json!(1_u64 << 63)),
@@ -335,11 +334,11 @@ fn counts_that_add_up_to_more_than_64_bits_end_at_the_largest_number() {
         }
     }
     for name in ["one.json", "other.json"] {
-        fs::write(place.work().join(name), document.to_string()).unwrap();
+        fs::write(dir.work().join(name), document.to_string()).unwrap();
     }
-    let compared = compared(&place, &["one.json", "other.json"]);
+    let compared = compared(&dir, &["one.json", "other.json"]);
     let values = &compared["jobs"][0]["figures"][0]["values"];
     assert_eq!(values[0], values[1], "{compared}");
-    place.ferrio(&["report", "one.json", "other.json", "-o", "page.html"]).run().succeeded();
-    assert!(place.read("page.html").ends_with("</html>\n"));
+    dir.ferrio(&["report", "one.json", "other.json", "-o", "page.html"]).run().succeeded();
+    assert!(dir.read("page.html").ends_with("</html>\n"));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use crate::support::{FERRIO, Place, both, installed, same};
+use crate::support::{FERRIO, TestDir, both, installed, same};
 
 const MSR: &str = "\
 128166372003061629,hm,0,Read,8192,4096,413
@@ -22,9 +22,9 @@ fn ios(log: &str) -> Vec<String> {
 }
 
 /// strace of a command line in the work directory, into `trace`.
-fn traced(place: &Place, trace: &str, words: &[&str]) {
+fn traced(dir: &TestDir, trace: &str, words: &[&str]) {
     let strace = ["-f", "-tt", "-T", "-o", trace];
-    place.program(installed("strace"), &[&strace, words].concat()).run().succeeded();
+    dir.program(installed("strace"), &[&strace, words].concat()).run().succeeded();
 }
 
 /// What an application does, ferrio and fio do in their replays: strace shows the same I/Os, in the same order.
@@ -33,12 +33,12 @@ fn a_replay_does_what_the_application_did() {
     needs!("strace");
     let app = "dd if=/dev/zero of=new bs=4096 count=3 conv=fsync; dd if=old of='a b' bs=1000 skip=1 count=2; \
                exec 5<>new; dd bs=512 count=1 <&5 >/dev/null; dd if=/dev/zero bs=100 count=2 conv=notrunc,fdatasync >&5";
-    let place = Place::new();
-    fs::write(place.work().join("old"), vec![7; 10_000]).unwrap();
-    traced(&place, "app.trace", &["sh", "-c", app]);
+    let dir = TestDir::new();
+    fs::write(dir.work().join("old"), vec![7; 10_000]).unwrap();
+    traced(&dir, "app.trace", &["sh", "-c", app]);
     let only = ["--file", "new", "--file", "old", "--file", "a b"];
     let words = [&["import", "app.trace", "-o", "app.log", "--job", "app.fio"], &only[..]].concat();
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert!(run.stderr.contains("format strace (found from its first lines)"), "{}", run.stderr);
     assert!(run.stderr.contains("renamed: 1 file, because the name has blanks"), "{}", run.stderr);
     let want = [
@@ -55,16 +55,16 @@ fn a_replay_does_what_the_application_did() {
         "app.log.files/new write 612 100",
         "app.log.files/new datasync 0 0",
     ];
-    let log = place.read("app.log");
+    let log = dir.read("app.log");
     assert_eq!(ios(&log), want);
     let new = "app.log.files/new";
     let start = format!("fio version 3 iolog\n1 {new} add\n1 {new} open\n1 {new} write 0 4096\n");
     assert!(log.starts_with(&start), "{log}");
 
     let [fio, ferrio] = both(|fio| {
-        let replay = Place::new();
+        let replay = TestDir::new();
         for name in ["app.log", "app.fio"] {
-            fs::copy(place.work().join(name), replay.work().join(name)).unwrap();
+            fs::copy(dir.work().join(name), replay.work().join(name)).unwrap();
         }
         let program = if fio { installed("fio") } else { FERRIO.into() };
         traced(&replay, "replay.trace", &[&program.display().to_string(), "app.fio"]);
@@ -81,8 +81,8 @@ fn a_replay_does_what_the_application_did() {
 
 #[test]
 fn a_trace_from_standard_input_becomes_a_log_on_standard_output() {
-    let place = Place::new();
-    let run = place.ferrio(&["import", "--bad-lines", "30"]).input(MSR).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["import", "--bad-lines", "30"]).input(MSR).run().succeeded();
     let want = "\
 fio version 3 iolog
 1 import.files/hm_0 add
@@ -117,9 +117,9 @@ standard input: CSV of Microsoft Research, Cambridge, format msr (found from its
 #[test]
 fn a_packed_trace_is_unpacked_and_its_devices_are_chosen_and_renamed() {
     needs!("gzip");
-    let place = Place::new();
-    fs::write(place.work().join("t.csv"), MSR).unwrap();
-    place.program(installed("gzip"), &["t.csv"]).run().succeeded();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("t.csv"), MSR).unwrap();
+    dir.program(installed("gzip"), &["t.csv"]).run().succeeded();
     let words = [
         "import",
         "t.csv.gz",
@@ -132,16 +132,16 @@ fn a_packed_trace_is_unpacked_and_its_devices_are_chosen_and_renamed() {
         "--limit",
         "1",
     ];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert_eq!((ios(&run.stdout), run.stderr), (vec!["/dev/shm/x write 4096 512".to_owned()], String::new()));
 }
 
 #[test]
 fn what_is_no_trace_is_refused_and_leaves_no_log() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let refused = |words: &[&str], text: &str| {
-        let run = place.ferrio(&[&["import"], words].concat()).input(text).run().ended_with(1);
-        assert!(!place.is_written("log"), "{words:?}");
+        let run = dir.ferrio(&[&["import"], words].concat()).input(text).run().ended_with(1);
+        assert!(!dir.is_written("log"), "{words:?}");
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(refused(&[], ""), "error: standard input is empty");
@@ -171,9 +171,9 @@ fn what_is_no_trace_is_refused_and_leaves_no_log() {
 /// What the import had to guess is in its summary.
 #[test]
 fn guesses_are_in_the_summary() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let notes = |trace: &str, words: &[&str]| {
-        place.ferrio(&[&["import"], words].concat()).input(trace).run().succeeded().stderr
+        dir.ferrio(&[&["import"], words].concat()).input(trace).run().succeeded().stderr
     };
     let issued = "8,16 0 1 0.0 7 D R 8 + 8 [a]\n8,16 0 2 0.1 7 D R 16 + 8 [a]\n";
     let note = "each event D (issued) counts as an I/O, because the first lines have such events";
@@ -198,9 +198,9 @@ fn guesses_are_in_the_summary() {
 }
 
 /// All that is below the work directory, with its contents.
-fn contents(place: &Place) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+fn contents(dir: &TestDir) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
-    let mut directories = vec![place.work()];
+    let mut directories = vec![dir.work()];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
             let path = entry.path();
@@ -218,10 +218,10 @@ fn a_replay_leaves_the_files_of_the_application_alone() {
     let app =
         "dd if=old of=main.db bs=1000 count=3 conv=fsync; dd if=/dev/zero of=old bs=100 count=1 conv=notrunc";
     let _ = both(|fio| {
-        let place = Place::new();
-        fs::write(place.work().join("old"), vec![7; 10_000]).unwrap();
-        traced(&place, "app.trace", &["sh", "-c", app]);
-        let before = contents(&place);
+        let dir = TestDir::new();
+        fs::write(dir.work().join("old"), vec![7; 10_000]).unwrap();
+        traced(&dir, "app.trace", &["sh", "-c", app]);
+        let before = contents(&dir);
         let words = [
             "import",
             "app.trace",
@@ -234,14 +234,14 @@ fn a_replay_leaves_the_files_of_the_application_alone() {
             "--file",
             "main.db",
         ];
-        place.ferrio(&words).run().succeeded();
-        let mut all = contents(&place);
+        dir.ferrio(&words).run().succeeded();
+        let mut all = contents(&dir);
         let new: Vec<_> = all.keys().filter(|path| !before.contains_key(*path)).cloned().collect();
-        assert_eq!(new, ["app.fio", "app.log", "app.log.files"].map(|name| place.work().join(name)));
-        let replay = if fio { place.fio(&["app.fio"]) } else { place.ferrio(&["app.fio"]) };
+        assert_eq!(new, ["app.fio", "app.log", "app.log.files"].map(|name| dir.work().join(name)));
+        let replay = if fio { dir.fio(&["app.fio"]) } else { dir.ferrio(&["app.fio"]) };
         replay.run().succeeded();
-        all = contents(&place);
-        assert_eq!(all[&place.work().join("app.log.files/main.db")].as_ref().unwrap().len(), 3000);
+        all = contents(&dir);
+        assert_eq!(all[&dir.work().join("app.log.files/main.db")].as_ref().unwrap().len(), 3000);
         all.retain(|path, _| before.contains_key(path));
         assert!(all == before, "files of the application changed");
     });
@@ -251,36 +251,35 @@ fn a_replay_leaves_the_files_of_the_application_alone() {
 #[test]
 fn a_log_without_layout_can_be_replayed_by_fio() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["import", "-q", "-o", "w.log", "--job", "w.fio", "--bad-lines=30", "--only=write"];
-    place.ferrio(&words).input(MSR).run().succeeded();
-    assert!(!place.read("w.fio").contains("[file-1]"));
-    place.fio(&["w.fio"]).run().succeeded();
-    assert_eq!(fs::metadata(place.work().join("w.log.files/hm_1")).unwrap().len(), 8704);
+    dir.ferrio(&words).input(MSR).run().succeeded();
+    assert!(!dir.read("w.fio").contains("[file-1]"));
+    dir.fio(&["w.fio"]).run().succeeded();
+    assert_eq!(fs::metadata(dir.work().join("w.log.files/hm_1")).unwrap().len(), 8704);
 }
 
 #[test]
 fn a_directory_with_files_of_the_trace_is_refused_unless_they_are_asked_for() {
-    let place = Place::new();
-    fs::write(place.work().join("main.db"), "precious").unwrap();
-    fs::write(place.work().join("t"), "openat(AT_FDCWD, \"main.db\", O_RDWR) = 3\nwrite(3, \"x\", 1) = 1\n")
+    let dir = TestDir::new();
+    fs::write(dir.work().join("main.db"), "precious").unwrap();
+    fs::write(dir.work().join("t"), "openat(AT_FDCWD, \"main.db\", O_RDWR) = 3\nwrite(3, \"x\", 1) = 1\n")
         .unwrap();
-    let run = place.ferrio(&["import", "t", "-o", "log", "--directory", "."]).run().ended_with(1);
+    let run = dir.ferrio(&["import", "t", "-o", "log", "--directory", "."]).run().ended_with(1);
     let want =
         "error: t: the log would name `./main.db`, a file of the trace, which a replay may overwrite\n";
     assert!(run.stderr.starts_with(want), "{}", run.stderr);
-    assert!(!place.work().join("log").exists());
+    assert!(!dir.work().join("log").exists());
     // The file of the application has no I/O in the log.
-    fs::write(place.work().join("a_b"), "precious").unwrap();
+    fs::write(dir.work().join("a_b"), "precious").unwrap();
     let trace = "openat(AT_FDCWD, \"a/b\", O_RDWR) = 3\nwrite(3, \"x\", 1) = 1\nopenat(AT_FDCWD, \"a_b\", O_RDWR) = 4\n";
-    let run = place.ferrio(&["import", "--directory", "."]).input(trace).run().ended_with(1);
+    let run = dir.ferrio(&["import", "--directory", "."]).input(trace).run().ended_with(1);
     assert!(run.stderr.contains("the log would name `./a_b`, a file of the trace"), "{}", run.stderr);
-    let log =
-        |words: &[&str]| place.ferrio(&[&["import", "t", "-q"], words].concat()).run().succeeded().stdout;
+    let log = |words: &[&str]| dir.ferrio(&[&["import", "t", "-q"], words].concat()).run().succeeded().stdout;
     assert_eq!(ios(&log(&["--keep-paths"])), ["main.db write 0 1"]);
     assert_eq!(ios(&log(&["--rename", "main.db=main.db"])), ["main.db write 0 1"]);
     assert_eq!(ios(&log(&[])), ["import.files/main.db write 0 1"]);
-    let run = place.ferrio(&["import", "t", "-o", "a b"]).run().ended_with(1);
+    let run = dir.ferrio(&["import", "t", "-o", "a b"]).run().ended_with(1);
     let want = "error: the directory `a b.files`, the default for the files of the replay, cannot be in an I/O log\n";
     assert!(run.stderr.starts_with(want), "{}", run.stderr);
 }
@@ -288,33 +287,33 @@ fn a_directory_with_files_of_the_trace_is_refused_unless_they_are_asked_for() {
 /// With --keep-paths the files of the application are those of the replay: the job file must not lay out what is there.
 #[test]
 fn files_that_are_asked_for_are_laid_out_only_where_they_are_too_short() {
-    let place = Place::new();
-    fs::write(place.work().join("hm_0"), vec![7; 12_288]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("hm_0"), vec![7; 12_288]).unwrap();
     let job = || {
         let words = ["import", "-q", "-o", "log", "--job", "job", "--bad-lines=30", "--keep-paths"];
-        place.ferrio(&words).input(MSR).run().succeeded();
-        place.read("job")
+        dir.ferrio(&words).input(MSR).run().succeeded();
+        dir.read("job")
     };
     assert!(!job().contains("filename=hm_0"), "{}", job());
-    fs::write(place.work().join("hm_0"), vec![7; 12_287]).unwrap();
+    fs::write(dir.work().join("hm_0"), vec![7; 12_287]).unwrap();
     assert!(job().contains("filename=hm_0\nsize=12288\n"), "{}", job());
 }
 
 #[test]
 fn no_output_replaces_the_trace_or_another_output() {
-    let place = Place::new();
-    fs::write(place.work().join("t"), MSR).unwrap();
-    symlink("t", place.work().join("also")).unwrap();
-    fs::hard_link(place.beside("work/t"), place.beside("work/hard")).unwrap();
-    let before = contents(&place);
+    let dir = TestDir::new();
+    fs::write(dir.work().join("t"), MSR).unwrap();
+    symlink("t", dir.work().join("also")).unwrap();
+    fs::hard_link(dir.beside("work/t"), dir.beside("work/hard")).unwrap();
+    let before = contents(&dir);
     let refused = |words: &[&str], from_stdin: bool| {
         let words = [&["import", "--bad-lines=30"], words].concat();
-        let mut program = place.ferrio(&words);
+        let mut program = dir.ferrio(&words);
         if from_stdin {
             program = program.input(MSR);
         }
         let run = program.run().ended_with(1);
-        assert!(contents(&place) == before, "{words:?}");
+        assert!(contents(&dir) == before, "{words:?}");
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(refused(&["t", "-o", "also"], false), "error: also is the trace itself (t)");
@@ -323,16 +322,16 @@ fn no_output_replaces_the_trace_or_another_output() {
         refused(&["t", "-o", "log", "--job", "./log"], false),
         "error: ./log cannot be both the log and the job file"
     );
-    symlink("new", place.work().join("dangling")).unwrap();
+    symlink("new", dir.work().join("dangling")).unwrap();
     let words = ["import", "--bad-lines=30", "t", "-o", "dangling", "--job", "new"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert!(run.stderr.starts_with("error: new cannot be both the log and the job file"), "{}", run.stderr);
-    assert!(!place.work().join("new").exists(), "neither is written");
-    fs::remove_file(place.work().join("dangling")).unwrap();
+    assert!(!dir.work().join("new").exists(), "neither is written");
+    fs::remove_file(dir.work().join("dangling")).unwrap();
     // The test gives standard input the file beside the work directory.
     let stdin = "error: ../stdin is the trace itself (standard input)";
     assert_eq!(refused(&["-o", "../stdin"], true), stdin);
     assert_eq!(refused(&["-o", "log", "--job", "../stdin"], true), stdin);
-    assert_eq!(fs::read_to_string(place.beside("stdin")).unwrap(), MSR);
+    assert_eq!(fs::read_to_string(dir.beside("stdin")).unwrap(), MSR);
     assert_eq!(refused(&["t", "-o", "-", "--job", "job"], false), "error: --job needs a log with a name");
 }

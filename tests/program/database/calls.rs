@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::support::{FERRIO, Place, installed};
+use crate::support::{FERRIO, TestDir, installed};
 
 /// The calls of a run by name and file.
 #[derive(Debug, Default)]
@@ -18,16 +18,16 @@ struct Calls {
 impl Calls {
     /// Those of a job file whose files are there already, so that nothing is laid out.
     fn of(job: &str) -> Self {
-        let place = Place::new();
-        let job = place.job(job);
-        place.ferrio(&["--create_only=1", &job]).run().succeeded();
-        let traces = place.beside("traces");
+        let dir = TestDir::new();
+        let job = dir.job(job);
+        dir.ferrio(&["--create_only=1", &job]).run().succeeded();
+        let traces = dir.beside("traces");
         fs::create_dir(&traces).unwrap();
         // A file for each thread: no line is torn by those of another one.
         let (trace, calls) = (traces.join("t"), "--trace=pread64,pwrite64,fsync,fdatasync,openat");
         let own = ["-ff", "-y", "-s0", "-o", trace.to_str().unwrap(), calls];
         let words = [&own[..], &[FERRIO, &job]].concat();
-        place.program(installed("strace"), &words).run().succeeded();
+        dir.program(installed("strace"), &words).run().succeeded();
         let mut calls = Calls::default();
         for trace in fs::read_dir(&traces).unwrap() {
             let text = fs::read_to_string(trace.unwrap().path()).unwrap();

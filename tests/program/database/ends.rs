@@ -5,15 +5,15 @@ use std::fs;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// Interrupts a database once one of its intervals has shown so many transactions.
 fn interrupted(options: &str, transactions: u64) -> Value {
-    let place = Place::new();
-    let job = place.job(&format!("[bank]\nnumjobs=4\nsize=1m\nlog_size=1m\nruntime=1h\n{options}"));
-    let lines = place.beside("lines");
+    let dir = TestDir::new();
+    let job = dir.job(&format!("[bank]\nnumjobs=4\nsize=1m\nlog_size=1m\nruntime=1h\n{options}"));
+    let lines = dir.beside("lines");
     let option = format!("--interval-report=10ms:{}", lines.display());
-    let mut running = place.ferrio(&["--output-format=json", &option, &job]).start();
+    let mut running = dir.ferrio(&["--output-format=json", &option, &job]).start();
     let has_enough = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap_or_default();
         let done = line.pointer("/database/transactions").and_then(Value::as_u64);
@@ -54,11 +54,11 @@ fn a_signal_ends_the_wait_for_an_arrival() {
 
 #[test]
 fn the_end_of_the_time_ends_the_wait_for_an_arrival() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[bank]\nworkload=innodb\nnumjobs=4\nsize=1m\nlog_size=1m\nruntime=200ms\ntransaction_rate=0.0003\n",
     );
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     let codes: Vec<&Value> =
         report["ferrio"]["warnings"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
     assert!(codes.iter().any(|code| *code == "no-transactions"), "{codes:?}");
@@ -66,12 +66,12 @@ fn the_end_of_the_time_ends_the_wait_for_an_arrival() {
 
 #[test]
 fn sessions_that_may_leave_nothing_dirty_all_wait_and_all_go_on() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[bank]\nworkload=innodb\nnumjobs=8\nsize=1m\nlog_size=1m\ntransactions=400\ndirty_pages=0\n\
          commit_sync=none\nwrite_back_sync=none\ndirect=0\ncheckpoint_log=0\n",
     );
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     let database = &report["ferrio"]["databases"][0];
     assert_eq!((number(database, "/transactions"), number(database, "/written_back")), (400, 400));
     // Each waits at least for the write of its own page, which takes more than a microsecond.

@@ -6,7 +6,7 @@ use ferrio_job::{Choice, DatabaseModel};
 use serde_json::Value;
 
 use crate::schemas::Schema;
-use crate::support::{Place, document_within, number, same};
+use crate::support::{TestDir, document_within, number, same};
 
 /// A job of a model of a database, small and soon over.
 fn section(model: &str, options: &str) -> String {
@@ -26,12 +26,12 @@ struct Figures {
 
 impl Figures {
     fn of(job: &str) -> Self {
-        let place = Place::new();
-        let lines = place.beside("lines");
+        let dir = TestDir::new();
+        let lines = dir.beside("lines");
         let options = ["--output-format=json,normal", &format!("--interval-report=20ms:{}", lines.display())]
             .map(str::to_owned);
-        let words = [&options[..], &[place.job(job)]].concat();
-        let run = place.ferrio(&words).run().succeeded();
+        let words = [&options[..], &[dir.job(job)]].concat();
+        let run = dir.ferrio(&words).run().succeeded();
         let (document, text) = document_within(&run.stdout);
         assert_eq!(Schema::of("report.schema.json").mistakes(&document), [""; 0]);
         let schema = Schema::of("interval_report.schema.json");

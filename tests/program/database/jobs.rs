@@ -7,7 +7,7 @@ use ferrio_job::DatabaseModel;
 use ferrio_jobfile::{Opt, OptionScope, preset_options, rows};
 use serde_json::Value;
 
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// The I/Os of a kind in the report on the database of a job, and their bytes.
 fn ios(report: &Value, job: &str, kind: &str) -> (u64, u64) {
@@ -48,12 +48,12 @@ fn the_table_of_defaults_in_the_docs_is_that_of_the_catalogue() {
 
 #[test]
 fn a_number_of_transactions_does_what_the_formulas_say() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[bank]\nworkload=innodb\nsize=4m\nlog_size=1m\ncheckpoint_log=0\ntransactions=120\nnumjobs=3\npage_reads=2\nlog_appends=2\n\
          write_back_batch=4\nunlink=1\n",
     );
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     assert_eq!(transactions(&report, "bank"), 120);
     assert_eq!(ios(&report, "bank", "data_reads"), (240, 240 * 16384));
     assert_eq!(ios(&report, "bank", "log_writes"), (240, 240 * 4096));
@@ -62,17 +62,17 @@ fn a_number_of_transactions_does_what_the_formulas_say() {
     assert_eq!(ios(&report, "bank", "double_write_syncs").0, 30);
     assert_eq!(ios(&report, "bank", "data_writes"), (120, 120 * 16384));
     assert_eq!(ios(&report, "bank", "data_syncs").0, 30);
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
 fn each_table_is_written_as_often_as_the_amplification_says() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[store]\nworkload=rocksdb\nsize=8m\nlog_size=4m\ntable_size=512k\nwrite_back_batch=16\nwrite_amplification=3\n\
          transactions=1100\nnumjobs=2\npage_reads=1\nunlink=1\n",
     );
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     // 1100 KiB of the log are two tables of eight blocks.
     assert_eq!(ios(&report, "store", "log_writes"), (1100, 1100 << 10));
     assert_eq!(ios(&report, "store", "data_writes"), (2 * 3 * 8, 2 * (3 << 19)));
@@ -82,14 +82,14 @@ fn each_table_is_written_as_often_as_the_amplification_says() {
 
 #[test]
 fn two_databases_and_a_job_of_another_kind_run_beside_each_other() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nsize=4m\nlog_size=1m\nnumjobs=2\nrw=randwrite\n\
          [first]\nworkload=innodb\ntransactions=50\n\
          [second]\nnew_group\nworkload=etcd\ntransactions=80\n\
          [plain]\nnew_group\nioengine=null\nnumber_ios=70\n",
     );
-    let run = place.ferrio(&["--output-format=json", &job]).run().succeeded();
+    let run = dir.ferrio(&["--output-format=json", &job]).run().succeeded();
     let report = run.json();
     assert_eq!((transactions(&report, "first"), transactions(&report, "second")), (50, 80));
     assert_eq!(ios(&report, "first", "data_reads").0, 450);
@@ -105,39 +105,39 @@ fn two_databases_and_a_job_of_another_kind_run_beside_each_other() {
 
 #[test]
 fn a_database_begins_after_its_stonewall_and_is_waited_for_as_a_whole() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[before]\nioengine=null\nsize=4k\nexec_postrun=touch before.done\n\
          [bank]\nstonewall\nworkload=postgres\nsize=4m\nlog_size=1m\ntransactions=40\nnumjobs=3\n\
          [after]\nwait_for=bank\nioengine=null\nsize=4k\nexec_prerun=test -e before.done && test -s bank.log\n",
     );
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     assert_eq!(transactions(&report, "bank"), 40);
 }
 
 #[test]
 fn files_of_an_earlier_run_are_used_again() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let text = "[bank]\nworkload=etcd\nsize=2m\nlog_size=1m\ntransactions=20\n";
-    let job = place.job(text);
-    place.ferrio(&[&job]).run().succeeded();
-    let files = place.files();
+    let job = dir.job(text);
+    dir.ferrio(&[&job]).run().succeeded();
+    let files = dir.files();
     assert!(files.contains(&("bank.data".to_owned(), 2 << 20)), "{files:?}");
     assert!(files.contains(&("bank.log".to_owned(), 1 << 20)), "{files:?}");
-    let job = place.job(&text.replace("size=2m\n", "filename=bank.data\n"));
-    let check = place.ferrio(&["check", "--output-format=json", &job]).run().succeeded().json();
+    let job = dir.job(&text.replace("size=2m\n", "filename=bank.data\n"));
+    let check = dir.ferrio(&["check", "--output-format=json", &job]).run().succeeded().json();
     assert_eq!(number(&check, "/jobs/0/database/pages"), 512);
     assert_eq!(number(&check, "/totals/create_bytes"), 0);
-    place.ferrio(&[&job]).run().succeeded();
+    dir.ferrio(&[&job]).run().succeeded();
 }
 
 #[test]
 fn a_program_that_is_called_fio_knows_no_option_of_databases() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let own: Vec<&str> =
         rows().iter().filter(|row| row.scope == OptionScope::Database).map(|row| row.name).collect();
     let refused = |words: &[&str], first: &str| {
-        let run = place.ferrio(&[&["--as=fio"], words].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&["--as=fio"], words].concat()).run().ended_with(1);
         assert_eq!(run.stderr.lines().next(), Some(first));
         // It does not advise any of the others either.
         let advised = |option: &&&str| run.stderr.contains(&format!("did you mean `{option}`"));
@@ -145,7 +145,7 @@ fn a_program_that_is_called_fio_knows_no_option_of_databases() {
     };
     // Each of them, and one that is only misspelt.
     for option in own.iter().copied().chain(["worklaod"]) {
-        let job = place.job(&format!("[a]\nioengine=null\nsize=4k\n{option}=2\n"));
+        let job = dir.job(&format!("[a]\nioengine=null\nsize=4k\n{option}=2\n"));
         refused(&[&job], &format!("Bad option <{option}=2>"));
         let argument = format!("--{option}=2");
         let message = format!("fio: unrecognized option '{argument}'");
@@ -155,20 +155,20 @@ fn a_program_that_is_called_fio_knows_no_option_of_databases() {
 
 #[test]
 fn help_explains_the_models_and_their_options() {
-    let place = Place::new();
-    let help = |topic: &str| place.ferrio(&["help", topic]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let help = |topic: &str| dir.ferrio(&["help", topic]).run().succeeded().stdout;
     let models = help("workload");
     for model in DatabaseModel::ALL {
         assert!(models.contains(&format!("\n  {model}")), "{models}");
     }
     assert!(help("page_reads").contains("default: 9 (innodb), 9 (postgres), 9 (rocksdb), 0 (etcd)"));
-    let sysbench = place.ferrio(&["sysbench", "oltp_read_write", "run"]).run();
+    let sysbench = dir.ferrio(&["sysbench", "oltp_read_write", "run"]).run();
     assert!(format!("{}{}", sysbench.stdout, sysbench.stderr).contains("workload"), "{}", sysbench.stdout);
 }
 
 #[test]
 fn a_file_that_cannot_be_opened_is_reported_once() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--name=bank",
         "--workload=etcd",
@@ -178,21 +178,21 @@ fn a_file_that_cannot_be_opened_is_reported_once() {
         "--transactions=1",
         "--directory=/sys",
     ];
-    let run = place.ferrio(&words).run().ended_with(9);
+    let run = dir.ferrio(&words).run().ended_with(9);
     let said = format!("{}{}", run.stdout, run.stderr);
     assert_eq!(said.matches("error=").count(), 1, "{said}");
 }
 
 #[test]
 fn names_of_databases_lead_to_their_models() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (name, model) in
         [("mysql", "innodb"), ("MariaDB", "innodb"), ("postgresql", "postgres"), ("pg", "postgres")]
     {
         let workload = format!("--workload={name}");
-        let run = place.ferrio(&["--name=a", &workload]).run().ended_with(1);
+        let run = dir.ferrio(&["--name=a", &workload]).run().ended_with(1);
         assert!(run.stderr.contains(&format!("did you mean `{model}`?")), "{}", run.stderr);
     }
-    let run = place.ferrio(&["--name=a", "--workload=innodb", "--group_commit=1.5"]).run().ended_with(1);
+    let run = dir.ferrio(&["--name=a", "--workload=innodb", "--group_commit=1.5"]).run().ended_with(1);
     assert!(!run.stderr.contains("fio reads"), "{}", run.stderr);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// One test per job file, and the list of those that have one.
 macro_rules! runs {
@@ -86,10 +86,10 @@ fn directory() -> PathBuf {
 }
 
 fn run(file: &str) {
-    let place = Place::new();
+    let dir = TestDir::new();
     let path = directory().join(file);
     let path = path.to_str().unwrap();
-    let report = place.ferrio(&["--output-format=json", path]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", path]).run().succeeded().json();
     for job in report["jobs"].as_array().unwrap() {
         let name = job["jobname"].as_str().unwrap();
         // On a slow disk the sessions of a database may leave nothing to do in the background.
@@ -104,13 +104,13 @@ fn run(file: &str) {
     }
     if KEEPS_FILES.contains(&file) {
         let check = ["--verify_only", "--verify_state_load=1", "--verify_state_save=0", path];
-        place.ferrio(&check).run().succeeded();
+        dir.ferrio(&check).run().succeeded();
     } else {
-        assert_eq!(place.files(), [], "{file} removes its files");
+        assert_eq!(dir.files(), [], "{file} removes its files");
     }
     if !NEWER_THAN_FIO.contains(&file) {
         needs!("fio");
-        place.fio(&["--parse-only", path]).run().succeeded();
+        dir.fio(&["--parse-only", path]).run().succeeded();
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::support::{FERRIO, Place};
+use crate::support::{FERRIO, TestDir};
 
 fn text(page: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide").join(page);
@@ -42,47 +42,47 @@ fn job_file(page: &str, first: &str, last: &str) -> String {
 }
 
 /// Runs the commands of a page one after the other, up to the first that fails. The output of all.
-fn run(place: &Place, page: &str) -> String {
-    let programs = place.beside("bin");
+fn run(dir: &TestDir, page: &str) -> String {
+    let programs = dir.beside("bin");
     fs::create_dir_all(&programs).unwrap();
     symlink(FERRIO, programs.join("ferrio")).unwrap();
     let (first, knee) = ("first-job-file.md", "find-the-knee.md");
-    fs::write(place.work().join("reads.fio"), job_file(knee, "[reads]", "runtime=2s")).unwrap();
-    fs::write(place.work().join("first.fio"), job_file(first, "[reads]", "runtime=5s")).unwrap();
+    fs::write(dir.work().join("reads.fio"), job_file(knee, "[reads]", "runtime=2s")).unwrap();
+    fs::write(dir.work().join("first.fio"), job_file(first, "[reads]", "runtime=5s")).unwrap();
     let three = job_file(first, "[global]", "rwmixread=70") + "\niodepth=8\n";
-    fs::write(place.work().join("three.fio"), three).unwrap();
+    fs::write(dir.work().join("three.fio"), three).unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let commands = commands(page);
     assert!(!commands.is_empty(), "{page} has no commands");
     let script = format!("set -eu\n{commands}\n");
-    place.program("bash", &["-c", &script]).env("PATH", &path).run().succeeded().stdout
+    dir.program("bash", &["-c", &script]).env("PATH", &path).run().succeeded().stdout
 }
 
 #[test]
 fn the_first_job_files_are_checked_run_and_shown() {
-    let place = Place::new();
-    let shown = run(&place, "first-job-file.md");
+    let dir = TestDir::new();
+    let shown = run(&dir, "first-job-file.md");
     assert!(shown.contains("creates  2MiB of files before the jobs start"), "{shown}");
     assert_eq!(shown.matches("\nreads: (groupid=0, jobs=1): err= 0").count(), 2, "{shown}");
     assert!(shown.contains("iodepth=32") && shown.contains("runs   3 jobs, 3 phases in sequence"), "{shown}");
     assert!(shown.contains("\nmixed: (groupid=2, jobs=1): err= 0"), "{shown}");
-    assert!(place.read("three.html").contains("one-at-a-time"));
-    assert!(!place.is_written("first.tmp"));
+    assert!(dir.read("three.html").contains("one-at-a-time"));
+    assert!(!dir.is_written("first.tmp"));
 }
 
 #[test]
 fn a_disk_is_measured_and_has_its_page() {
-    let place = Place::new();
-    let shown = run(&place, "measure-a-disk.md");
+    let dir = TestDir::new();
+    let shown = run(&dir, "measure-a-disk.md");
     assert!(shown.contains("randread-4k-qd32") && shown.contains("the sync alone"), "{shown}");
-    assert!(place.read("mine.fio").contains("runtime=100ms"), "{}", place.read("mine.fio"));
-    assert!(place.read("disk.html").contains("randread-4k-qd1"));
+    assert!(dir.read("mine.fio").contains("runtime=100ms"), "{}", dir.read("mine.fio"));
+    assert!(dir.read("disk.html").contains("randread-4k-qd1"));
 }
 
 #[test]
 fn the_knee_is_looked_for_and_two_depths_are_compared() {
-    let place = Place::new();
-    let shown = run(&place, "find-the-knee.md");
+    let dir = TestDir::new();
+    let shown = run(&dir, "find-the-knee.md");
     // Or none, on a disk that gains from every depth.
     let has_knee = shown.contains("  knee: ") || shown.contains("  no knee up to iodepth=16: ");
     assert!(has_knee && shown.contains("\nA: depths/iodepth=8 (2 runs)"), "{shown}");
@@ -90,23 +90,23 @@ fn the_knee_is_looked_for_and_two_depths_are_compared() {
 
 #[test]
 fn runs_before_and_after_a_change_are_compared_and_shown() {
-    let place = Place::new();
-    let shown = run(&place, "compare-two-kernels.md");
+    let dir = TestDir::new();
+    let shown = run(&dir, "compare-two-kernels.md");
     assert!(shown.contains("\nA: before (2 runs)") && shown.contains("\nA: one (6 runs)"), "{shown}");
     assert!(shown.contains("job reads: iodepth: 1 -> 2"), "{shown}");
-    assert!(place.is_written("both.html"));
+    assert!(dir.is_written("both.html"));
 }
 
 #[test]
 fn a_watched_run_says_where_its_metrics_are() {
-    let place = Place::new();
-    assert!(run(&place, "watch-in-grafana.md").contains("reads: (groupid=0, jobs=1): err= 0"));
+    let dir = TestDir::new();
+    assert!(run(&dir, "watch-in-grafana.md").contains("reads: (groupid=0, jobs=1): err= 0"));
 }
 
 /// Whether limits and comparisons fail is tested elsewhere; those of the page have room for a slow disk.
 #[test]
 fn limits_and_comparisons_are_those_of_a_pipeline() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let page = "gate-a-pull-request.md";
     let lines: Vec<String> = commands(page).lines().map(str::to_owned).collect();
     assert!(lines[0].contains("--fail-if 'read.clat.p99 > 50ms' --fail-if 'read.iops < 100'"), "{lines:?}");
@@ -117,9 +117,9 @@ fn limits_and_comparisons_are_those_of_a_pipeline() {
         "--fail-if=read.clat.p99 > 50ms",
         "--fail-if=read.iops < 100",
     ];
-    place.ferrio(&words).run().succeeded();
+    dir.ferrio(&words).run().succeeded();
     let words = ["--name=reads", "--ioengine=null", "--size=1m", "--fail-if=read.clat.p99 > 0ns"];
-    let failed = place.ferrio(&words).run().ended_with(3);
+    let failed = dir.ferrio(&words).run().ended_with(3);
     assert!(
         failed.stderr.contains("the threshold `read.clat.p99 > 0ns` is exceeded: job reads has "),
         "{}",

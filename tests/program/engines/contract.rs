@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::scene::{BLOCK, BLOCKS, NAMES, Scene};
 use super::{Target, engines_on, moving};
 use crate::loop_device::LoopDevice;
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 /// Ends the jobs of engines that would work on and on.
 const THREE_PIECES: &str = "--number_ios=3";
@@ -149,7 +149,7 @@ fn a_device_is_trimmed_or_the_trim_fails() {
                 _ => assert_eq!(done(&run.succeeded().json()), whole, "{engine}"),
             };
         }
-        let Some(device) = LoopDevice::of(&scene.place, BLOCKS * BLOCK) else { return };
+        let Some(device) = LoopDevice::of(&scene.dir, BLOCKS * BLOCK) else { return };
         let scene = scene.on(device.node());
         fs::write(device.node(), vec![0x5a; (BLOCKS * BLOCK) as usize]).unwrap();
         let trim = scene.run(&["--rw=trim"]);
@@ -239,7 +239,7 @@ fn ios_that_may_not_overlap_are_all_done() {
 #[test]
 fn ctrl_c_ends_a_job_in_order() {
     each(|engine, target, scene, _| {
-        let intervals = format!("--interval-report=50ms:{}", scene.place.beside("intervals").display());
+        let intervals = format!("--interval-report=50ms:{}", scene.dir.beside("intervals").display());
         // A name that was created or removed once cannot be so again, and the kernel does not always move extents twice: the job pauses
         // after the first.
         let endless: &[&str] = match target {
@@ -249,7 +249,7 @@ fn ctrl_c_ends_a_job_in_order() {
         let words = ["--rw=write", "--iodepth=8", &intervals];
         let mut running = scene.invocation(&[&words[..], endless].concat()).start();
         running.until("the first interval", || {
-            fs::metadata(scene.place.beside("intervals")).is_ok_and(|found| found.len() > 0)
+            fs::metadata(scene.dir.beside("intervals")).is_ok_and(|found| found.len() > 0)
         });
         running.signal(Signal::SIGINT);
         let run = running.wait().ended_with(128);
@@ -292,9 +292,9 @@ fn an_error_names_file_offset_and_length() {
 #[test]
 fn an_engine_without_its_device_or_its_server_says_so() {
     let of = |engine: EngineKind, more: &str| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = format!("--name=a --ioengine={engine} --filename=f --size=64k {more}");
-        place.ferrio(&words.split_whitespace().collect::<Vec<_>>()).run().ended_with(1).stderr
+        dir.ferrio(&words.split_whitespace().collect::<Vec<_>>()).run().ended_with(1).stderr
     };
     for engine in engines_on(Target::PersistentMemory) {
         for rw in ["read", "write"] {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Invocation, Place, Run, Running, document_within, number, skipped, until};
+use crate::support::{Invocation, Run, Running, TestDir, document_within, number, skipped, until};
 
 const OPEN: &[u8] = b"link\0\0\0\x98";
 const CLOSE: &[u8] = b"knil\x89\0\0\0";
@@ -39,11 +39,11 @@ fn is_bound(port: u16, protocol: &str) -> bool {
 }
 
 /// A job of sixteen units of 4 KiB.
-fn job<'a>(place: &'a Place, is_fio: bool, words: &[String]) -> Invocation<'a> {
+fn job<'a>(dir: &'a TestDir, is_fio: bool, words: &[String]) -> Invocation<'a> {
     let mut all: Vec<String> =
         ["--output-format=json", "--name=j", "--size=64k", "--bs=4k"].map(str::to_owned).into();
     all.extend_from_slice(words);
-    if is_fio { place.fio(&all) } else { place.ferrio(&all) }
+    if is_fio { dir.fio(&all) } else { dir.ferrio(&all) }
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -51,18 +51,18 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// A ferrio that waits for its peer on a port.
-fn listening(place: &Place, port: u16, more: &str) -> Running {
+fn listening(dir: &TestDir, port: u16, more: &str) -> Running {
     let protocol = if more.contains("udp") { "udp" } else { "tcp" };
     let listen = if protocol == "tcp" { "--listen" } else { "" };
     let all = words(&format!("--ioengine=net --port={port} {listen} {more}"));
-    let mut running = job(place, false, &all).start();
+    let mut running = job(dir, false, &all).start();
     running.until("a listener", || is_bound(port, protocol));
     running
 }
 
 /// Runs a receiver and a sender, of which the first waits.
 fn transfer(receiver_is_fio: bool, sender_is_fio: bool, engines: [&str; 2], protocol: &str, more: &str) {
-    let place = Place::new();
+    let dir = TestDir::new();
     let port = free_port();
     let what =
         format!("{engines:?} {protocol} {more}, fio receives: {receiver_is_fio}, sends: {sender_is_fio}");
@@ -73,7 +73,7 @@ fn transfer(receiver_is_fio: bool, sender_is_fio: bool, engines: [&str; 2], prot
     let receiver = words(&format!(
         "--ioengine={receiving} --protocol={protocol} --port={port} {listen} --rw=read {more}"
     ));
-    let mut receiver = job(&place, receiver_is_fio, &receiver).start();
+    let mut receiver = job(&dir, receiver_is_fio, &receiver).start();
     receiver.until("a listener", || is_bound(port, protocol));
     let host = if more.contains("--hostname=") { String::new() } else { format!("--hostname={host}") };
     // Datagrams are lost if they come too fast.
@@ -83,7 +83,7 @@ fn transfer(receiver_is_fio: bool, sender_is_fio: bool, engines: [&str; 2], prot
     ));
     // fio may print a line before the document.
     let document = |run: Run| document_within(&run.succeeded().stdout).0;
-    let sender = document(job(&place, sender_is_fio, &sender).run());
+    let sender = document(job(&dir, sender_is_fio, &sender).run());
     let receiver = document(receiver.wait());
     let figures = |report, direction: &str| {
         ["io_bytes", "total_ios"].map(|figure| number(report, &format!("/jobs/0/{direction}/{figure}")))
@@ -144,13 +144,13 @@ fn fio_and_ferrio_splice_to_each_other() {
 
 /// What a ferrio that sends four units by TCP puts on the wire.
 fn sent_by_tcp(engine: &str, more: &str) -> Vec<u8> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let all = words(&format!(
         "--ioengine={engine} --port={port} --hostname=127.0.0.1 --rw=write --buffer_pattern=0x41424344 {more}"
     ));
-    let running = job(&place, false, &all).start();
+    let running = job(&dir, false, &all).start();
     let mut bytes = Vec::new();
     listener.accept().unwrap().0.read_to_end(&mut bytes).unwrap();
     assert_eq!(number(&running.wait().succeeded().json(), "/jobs/0/write/io_bytes"), 65536);
@@ -175,14 +175,14 @@ fn spliced_blocks_are_those_of_their_offsets() {
 
 #[test]
 fn udp_has_a_message_before_and_after_numbered_datagrams() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = socket.local_addr().unwrap().port();
     let all = words(&format!(
         "--ioengine=net --protocol=udp --port={port} --hostname=127.0.0.1 --rw=write --size=12k \
          --buffer_pattern=0x41"
     ));
-    let running = job(&place, false, &all).start();
+    let running = job(&dir, false, &all).start();
     let mut datagrams = Vec::new();
     while datagrams.last().is_none_or(|last: &Vec<u8>| last != CLOSE) {
         let mut bytes = vec![0; 8192];
@@ -203,9 +203,9 @@ fn udp_has_a_message_before_and_after_numbered_datagrams() {
 
 #[test]
 fn datagrams_that_never_come_are_counted() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let port = free_port();
-    let running = listening(&place, port, "--rw=read --protocol=udp");
+    let running = listening(&dir, port, "--rw=read --protocol=udp");
     let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
     peer.connect(("127.0.0.1", port)).unwrap();
     peer.send(OPEN).unwrap();
@@ -228,9 +228,9 @@ fn datagrams_that_never_come_are_counted() {
 #[test]
 fn a_receiver_puts_units_together_and_ends_with_the_stream() {
     for end in [CLOSE, b""] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let port = free_port();
-        let running = listening(&place, port, "--rw=read");
+        let running = listening(&dir, port, "--rw=read");
         let mut peer = TcpStream::connect(("127.0.0.1", port)).unwrap();
         peer.set_nodelay(true).unwrap();
         (0..10).for_each(|_| peer.write_all(&[7; 1024]).unwrap());
@@ -249,15 +249,15 @@ fn a_receiver_puts_units_together_and_ends_with_the_stream() {
 
 #[test]
 fn a_job_that_waits_for_its_peer_ends_at_a_signal() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let port = free_port();
     for more in ["--rw=read", "--rw=read --protocol=udp"] {
-        let running = listening(&place, port, more);
+        let running = listening(&dir, port, more);
         running.signal(Signal::SIGINT);
         assert_eq!(number(&running.wait().json(), "/jobs/0/read/total_ios"), 0, "{more}");
     }
     // The peer is there and sends nothing.
-    let mut running = listening(&place, port, "--rw=read");
+    let mut running = listening(&dir, port, "--rw=read");
     let _peer = TcpStream::connect(("127.0.0.1", port)).unwrap();
     running.until("the acceptance", || !has_pending(port));
     running.signal(Signal::SIGINT);
@@ -279,9 +279,9 @@ fn has_pending(port: u16) -> bool {
 
 #[test]
 fn the_run_time_of_a_receiver_ends_while_it_waits_for_data() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let port = free_port();
-    let running = listening(&place, port, "--rw=read --runtime=1");
+    let running = listening(&dir, port, "--rw=read --runtime=1");
     let mut peer = TcpStream::connect(("127.0.0.1", port)).unwrap();
     peer.write_all(&[7; 5000]).unwrap();
     let report = running.wait().succeeded().json();
@@ -295,12 +295,12 @@ fn the_run_time_of_a_receiver_ends_while_it_waits_for_data() {
 
 #[test]
 fn the_run_time_of_a_sender_ends_while_the_peer_takes_nothing() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let all =
         words(&format!("--ioengine=net --port={port} --hostname=127.0.0.1 --rw=write --size=1g --runtime=1"));
-    let running = job(&place, false, &all).start();
+    let running = job(&dir, false, &all).start();
     let _peer = listener.accept().unwrap();
     let report = running.wait().succeeded().json();
     let [bytes, ios] = ["io_bytes", "total_ios"].map(|f| number(&report, &format!("/jobs/0/write/{f}")));
@@ -309,7 +309,7 @@ fn the_run_time_of_a_sender_ends_while_the_peer_takes_nothing() {
 
 #[test]
 fn both_ends_in_one_job_file_need_no_delay_and_clones_have_ports_of_their_own() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let port = loop {
         let port = free_port();
         if TcpListener::bind(("0.0.0.0", port + 1)).is_ok() {
@@ -317,11 +317,11 @@ fn both_ends_in_one_job_file_need_no_delay_and_clones_have_ports_of_their_own() 
             break port;
         }
     };
-    let file = place.job(&format!(
+    let file = dir.job(&format!(
         "[global]\nioengine=net\nport={port}\nsize=64k\nbs=4k\nnumjobs=2\nloops=2\n\
          [send]\nhostname=127.0.0.1\nrw=write\n[receive]\nlisten\nrw=read\n"
     ));
-    let run = place.ferrio(&["--output-format=json", &file]).run().succeeded();
+    let run = dir.ferrio(&["--output-format=json", &file]).run().succeeded();
     let report = run.json();
     for (job, direction) in ["write", "write", "read", "read"].into_iter().enumerate() {
         assert_eq!(number(&report, &format!("/jobs/{job}/{direction}/io_bytes")), 2 * 65536);
@@ -331,13 +331,13 @@ fn both_ends_in_one_job_file_need_no_delay_and_clones_have_ports_of_their_own() 
 #[test]
 fn net_reports_bits_and_netsplice_bytes() {
     for (engine, unit) in [("net", "bit/s"), ("netsplice", "B/s")] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let port = free_port();
-        let file = place.job(&format!(
+        let file = dir.job(&format!(
             "[global]\nioengine={engine}\nport={port}\nsize=64k\nbs=4k\n\
              [receive]\nlisten\nrw=read\n[send]\nhostname=127.0.0.1\nrw=write\n"
         ));
-        let run = place.ferrio(&[file]).run().succeeded();
+        let run = dir.ferrio(&[file]).run().succeeded();
         let line = run.stdout.lines().find(|line| line.contains("READ: bw=")).expect("a line of the group");
         assert!(line.split([' ', ',']).any(|word| word.starts_with("bw=") && word.ends_with(unit)), "{line}");
         assert!(run.messages().contains("waiting for connection"), "{}", run.messages());
@@ -346,15 +346,15 @@ fn net_reports_bits_and_netsplice_bytes() {
 
 #[test]
 fn unix_sockets_carry_all_bytes_and_are_gone_afterwards() {
-    let place = Place::new();
-    let socket = place.work().join("socket");
+    let dir = TestDir::new();
+    let socket = dir.work().join("socket");
     let receiver = words("--ioengine=net --protocol=unix --filename=socket --rw=read --verify=crc32c");
-    let receiver = job(&place, false, &receiver).start();
+    let receiver = job(&dir, false, &receiver).start();
     let listens = || fs::read_to_string("/proc/net/unix").is_ok_and(|table| table.contains(" socket\n"));
     until("socket", || socket.exists() && listens());
     let sender =
         words("--ioengine=net --protocol=unix --filename=socket --rw=write --verify=crc32c --do_verify=0");
-    let sender = job(&place, false, &sender).run().succeeded().json();
+    let sender = job(&dir, false, &sender).run().succeeded().json();
     assert_eq!(number(&sender, "/jobs/0/write/io_bytes"), 65536);
     assert_eq!(number(&receiver.wait().succeeded().json(), "/jobs/0/read/io_bytes"), 65536);
     assert!(!socket.exists());
@@ -365,13 +365,13 @@ fn unix_sockets_carry_all_bytes_and_are_gone_afterwards() {
 fn fio_and_ferrio_receive_what_the_other_sends_by_unix_sockets() {
     needs!("fio");
     for [receiver_is_fio, sender_is_fio] in ENDS {
-        let place = Place::new();
-        let socket = place.work().join("unix");
+        let dir = TestDir::new();
+        let socket = dir.work().join("unix");
         let end = |rw: &str| words(&format!("--ioengine=net --protocol=unix --filename=unix --rw={rw}"));
-        let receiver = job(&place, receiver_is_fio, &end("read")).start();
+        let receiver = job(&dir, receiver_is_fio, &end("read")).start();
         let listens = || fs::read_to_string("/proc/net/unix").is_ok_and(|table| table.contains(" unix\n"));
         until("socket", || socket.exists() && listens());
-        let sender = job(&place, sender_is_fio, &end("write")).run();
+        let sender = job(&dir, sender_is_fio, &end("write")).run();
         let ends = [(receiver.wait(), receiver_is_fio, "read"), (sender, sender_is_fio, "write")];
         for (run, is_fio, direction) in ends {
             let report = document_within(&run.ended_with(i32::from(is_fio)).stdout).0;
@@ -386,11 +386,11 @@ fn a_virtual_machine_talks_to_itself_or_is_told_what_that_takes() {
     if !fs::exists("/dev/vsock").unwrap() {
         return skipped("protocol=vsock", "this kernel has no AF_VSOCK");
     }
-    let place = Place::new();
+    let dir = TestDir::new();
     let end = |words_of_end: &str| {
         words(&format!("--ioengine=net --protocol=vsock --port={} {words_of_end}", free_port()))
     };
-    let alone = job(&place, false, &end("--hostname=1 --rw=write")).run().ended_with(1);
+    let alone = job(&dir, false, &end("--hostname=1 --rw=write")).run().ended_with(1);
     let errno = number(&alone.json(), "/jobs/0/error");
     assert!(
         alone.messages().contains("if the kernel module vsock_loopback is loaded"),
@@ -403,32 +403,32 @@ fn a_virtual_machine_talks_to_itself_or_is_told_what_that_takes() {
     }
     let receiver = end("--rw=read --listen");
     let port = &receiver[2];
-    let mut running = job(&place, false, &receiver).start();
+    let mut running = job(&dir, false, &receiver).start();
     running.until("a listener", || {
         let sender = [words("--ioengine=net --protocol=vsock --hostname=1 --rw=write"), vec![port.clone()]];
-        job(&place, false, &sender.concat()).run().status == Some(0)
+        job(&dir, false, &sender.concat()).run().status == Some(0)
     });
     assert_eq!(number(&running.wait().succeeded().json(), "/jobs/0/read/io_bytes"), 65536);
 }
 
 #[test]
 fn a_file_of_the_user_is_not_replaced_by_a_socket() {
-    let place = Place::new();
-    fs::write(place.work().join("mine"), "precious").unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("mine"), "precious").unwrap();
     let receiver = words("--ioengine=net --protocol=unix --filename=mine --rw=read");
-    let report = job(&place, false, &receiver).run().ended_with(1).json();
+    let report = job(&dir, false, &receiver).run().ended_with(1).json();
     assert_eq!(number(&report, "/jobs/0/error"), 98);
-    assert_eq!(place.read("mine"), "precious");
+    assert_eq!(dir.read("mine"), "precious");
 }
 
 #[test]
 fn a_peer_that_is_not_there_is_an_error_with_advice() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let refused = words(&format!("--ioengine=net --port={} --hostname=127.0.0.1 --rw=write", free_port()));
-    let run = job(&place, false, &refused).run().ended_with(1);
+    let run = job(&dir, false, &refused).run().ended_with(1);
     assert_eq!(number(&run.json(), "/jobs/0/error"), 111);
     assert!(run.messages().contains("start the job with `listen` at the other end first"));
     let unknown = words("--ioengine=net --port=9 --hostname=no-such-host.invalid --rw=write");
-    let run = job(&place, false, &unknown).run().ended_with(1);
+    let run = job(&dir, false, &unknown).run().ended_with(1);
     assert!(run.messages().contains("hostname=no-such-host.invalid has no address"), "{}", run.messages());
 }

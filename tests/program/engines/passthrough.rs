@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 #[test]
 fn files_and_other_devices_are_refused_with_fios_words() {
@@ -12,9 +12,9 @@ fn files_and_other_devices_are_refused_with_fios_words() {
     ] {
         let filename = format!("--filename={filename}");
         let words = ["--name=a", "--ioengine=io_uring_cmd", "--size=64k", &filename];
-        let place = Place::new();
-        fs::write(place.work().join("f"), [7; 65536]).unwrap();
-        let run = place.ferrio(&words).run().ended_with(1);
+        let dir = TestDir::new();
+        fs::write(dir.work().join("f"), [7; 65536]).unwrap();
+        let run = dir.ferrio(&words).run().ended_with(1);
         assert!(run.stderr.contains(want), "{}", run.stderr);
     }
 }
@@ -30,17 +30,17 @@ fn what_only_other_devices_and_loops_can_do_is_refused() {
         ("write_mode=zeroes\nrw=read", "'readwrite=|rw=' has no write"),
         ("write_mode=write/60:zeroes/60\nrw=write", "the shares add up to 120, not to 100"),
     ] {
-        let place = Place::new();
-        let job = place.job(&format!("[a]\nioengine=io_uring_cmd\nfilename=/dev/null\nsize=64k\n{option}\n"));
-        let run = place.ferrio(&[job]).run();
+        let dir = TestDir::new();
+        let job = dir.job(&format!("[a]\nioengine=io_uring_cmd\nfilename=/dev/null\nsize=64k\n{option}\n"));
+        let run = dir.ferrio(&[job]).run();
         assert!(run.status == Some(1) && run.stderr.contains(want), "{option}: {}", run.stderr);
     }
 }
 
 #[test]
 fn options_of_commands_are_noted_as_without_effect_for_io_uring() {
-    let place = Place::new();
-    let job = place.job("[a]\nioengine=io_uring\nfilename=f\nsize=64k\nreadfua=1\n");
-    let run = place.ferrio(&[job]).run().succeeded();
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nioengine=io_uring\nfilename=f\nsize=64k\nreadfua=1\n");
+    let run = dir.ferrio(&[job]).run().succeeded();
     assert!(run.stderr.contains("only engine io_uring_cmd acts on it"), "{}", run.stderr);
 }

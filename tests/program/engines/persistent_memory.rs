@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::support::{Place, both};
+use crate::support::{TestDir, both};
 
 #[test]
 fn files_without_persistent_memory_are_refused_as_in_fio() {
@@ -11,10 +11,10 @@ fn files_without_persistent_memory_are_refused_as_in_fio() {
     let words = ["--name=a", "--ioengine=libpmem", "--filename=f", "--size=64k"];
     for more in [&["--rw=write"][..], &["--rw=randread", "--direct=1"], &["--rw=randrw", "--sync=1"]] {
         let [fio, ferrio] = both(|fio| {
-            let place = Place::new();
+            let dir = TestDir::new();
             let words = [&words[..], more].concat();
-            let run = if fio { place.fio(&words) } else { place.ferrio(&words) }.run().ended_with(1);
-            assert_eq!(place.files(), [("f".to_owned(), 65536)], "laid out first");
+            let run = if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().ended_with(1);
+            assert_eq!(dir.files(), [("f".to_owned(), 65536)], "laid out first");
             run.stderr + &run.stdout
         });
         for told in [&fio, &ferrio] {
@@ -27,28 +27,28 @@ fn files_without_persistent_memory_are_refused_as_in_fio() {
 
 #[test]
 fn a_file_that_is_long_enough_keeps_its_data() {
-    let place = Place::new();
-    fs::write(place.work().join("f"), [7; 65536]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("f"), [7; 65536]).unwrap();
     let words = ["--name=a", "--ioengine=libpmem", "--filename=f", "--size=64k", "--rw=write"];
-    place.ferrio(&words).run().ended_with(1);
-    assert_eq!(fs::read(place.work().join("f")).unwrap(), [7; 65536]);
+    dir.ferrio(&words).run().ended_with(1);
+    assert_eq!(fs::read(dir.work().join("f")).unwrap(), [7; 65536]);
 }
 
 #[test]
 fn devices_without_persistent_memory_are_refused_as_in_fio() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=dev-dax", "--filename=/dev/null", "--size=64k"];
-    for run in [place.fio(&words).run(), place.ferrio(&words).run()] {
+    for run in [dir.fio(&words).run(), dir.ferrio(&words).run()] {
         let run = run.ended_with(1);
         assert!(run.stderr.contains("a: /dev/null not a DAX device!"), "{}", run.stderr);
     }
-    let run = place
+    let run = dir
         .ferrio(&[&words[..2], &["--filename=f", "--size=64k", "--rw=write"]].concat())
         .run()
         .ended_with(1);
     assert!(run.stderr.contains("a: f not a DAX device!"), "{}", run.stderr);
-    assert_eq!(place.files(), [], "no file is created in place of a device");
-    let run = place.ferrio(&[&words[..], &["--direct=1"]].concat()).run().ended_with(1);
+    assert_eq!(dir.files(), [], "no file is created in place of a device");
+    let run = dir.ferrio(&[&words[..], &["--direct=1"]].concat()).run().ended_with(1);
     assert!(run.stderr.contains("direct=1 has no meaning for a device that is memory"), "{}", run.stderr);
 }

@@ -1,11 +1,11 @@
 //! Engines sg and mtd: what is no device of theirs is refused, and nothing is created in its place. What they do with devices is tested
 //! beside the code, command by command.
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// The output of a job that has to fail, and what is in its directory then.
 fn refused(engine: &str, file: &str, fio: Option<&str>) -> String {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--name=a",
         &format!("--ioengine={engine}"),
@@ -14,12 +14,12 @@ fn refused(engine: &str, file: &str, fio: Option<&str>) -> String {
         "--rw=write",
     ];
     let run = match fio {
-        Some("real") => place.fio(&words),
-        Some(_) => place.ferrio(&words).env("FERRIO_AS", "fio"),
-        None => place.ferrio(&words),
+        Some("real") => dir.fio(&words),
+        Some(_) => dir.ferrio(&words).env("FERRIO_AS", "fio"),
+        None => dir.ferrio(&words),
     };
     let run = run.run().ended_with(1);
-    assert_eq!(place.files(), [], "{engine}: no file is created in place of a device");
+    assert_eq!(dir.files(), [], "{engine}: no file is created in place of a device");
     run.stdout + &run.stderr
 }
 
@@ -62,10 +62,10 @@ fn what_is_no_raw_flash_is_refused() {
 
 #[test]
 fn options_that_the_command_does_not_have_are_noted() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--name=a", "--ioengine=sg", "--filename=/dev/null", "--size=64k", "--rw=write", "--writefua=1"];
-    let run = place.ferrio(&[&words[..], &["--sg_write_mode=write_same", "--stream_id=3"]].concat()).run();
+    let run = dir.ferrio(&[&words[..], &["--sg_write_mode=write_same", "--stream_id=3"]].concat()).run();
     let told = run.ended_with(1).stderr;
     assert!(told.contains("the command of `sg_write_mode` has no such bit"), "{told}");
     assert!(told.contains("only `sg_write_mode=write_stream` writes to a stream"), "{told}");

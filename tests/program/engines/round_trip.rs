@@ -5,31 +5,31 @@ use std::fs;
 use ferrio_job::EngineKind;
 
 use super::{Target, engines_on, moving};
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 const SIZE: u64 = 256 << 10;
 
 /// Writes a known pattern, then reads it through a second job.
-fn round_trip(engine: EngineKind, more: &str) -> Place {
-    let place = Place::new();
-    let job = place.job(&format!(
+fn round_trip(engine: EngineKind, more: &str) -> TestDir {
+    let dir = TestDir::new();
+    let job = dir.job(&format!(
         "[global]\nfilename=f\nsize={SIZE}\nioengine={engine}\n{more}\n\
          [write]\nrw=randwrite\nbs=4k\nbuffer_pattern=\"ferrio!!\"\n\
          [read]\nstonewall\nrw=randread\nbs=8k\n"
     ));
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     for (job, direction, block) in [(0, "write", 4096), (1, "read", 8192)] {
         let figures = ["total_ios", "io_bytes", "short_ios"]
             .map(|figure| number(&report, &format!("/jobs/{job}/{direction}/{figure}")));
         assert_eq!(figures, [SIZE / block, SIZE, 0], "{engine} {more}: {direction}");
     }
-    place
+    dir
 }
 
 fn round_trip_of_file(engine: EngineKind, more: &str) {
-    let place = round_trip(engine, more);
-    assert_eq!(place.files(), [("f".to_owned(), SIZE)]);
-    let content = fs::read(place.work().join("f")).unwrap();
+    let dir = round_trip(engine, more);
+    assert_eq!(dir.files(), [("f".to_owned(), SIZE)]);
+    let content = fs::read(dir.work().join("f")).unwrap();
     let wrong = content.chunks(8).position(|chunk| chunk != b"ferrio!!");
     assert_eq!(wrong, None, "{engine} {more}: first wrong group of 8 bytes");
 }

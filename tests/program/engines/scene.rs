@@ -1,4 +1,4 @@
-//! A job of any engine, in a place where it can run.
+//! A job of any engine, with everything that it needs to run.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::engines::external::with_example;
 use crate::engines::file::is_on_ext4;
 use crate::engines::nbd::{Server, has_nbdkit};
 use crate::engines::network::free_port;
-use crate::support::{FERRIO, Invocation, Place, Run, installed};
+use crate::support::{FERRIO, Invocation, Run, TestDir, installed};
 
 /// The number of I/Os of a job, unless it works on names.
 pub const BLOCKS: u64 = 16;
@@ -20,7 +20,7 @@ pub const NAMES: u64 = 4;
 
 /// A job of one engine, or two that talk to each other.
 pub struct Scene {
-    pub place: Place,
+    pub dir: TestDir,
     /// What it talks to.
     _server: Option<Server>,
     /// Options before those of a test.
@@ -32,7 +32,7 @@ pub struct Scene {
 impl Scene {
     /// `None` for engines that need a device or a server that is not here: `contract` tests how they say so.
     pub fn of(engine: EngineKind) -> Option<Scene> {
-        let place = if Target::of(engine) == Target::Foreign { with_example() } else { Place::new() };
+        let dir = if Target::of(engine) == Target::Foreign { with_example() } else { TestDir::new() };
         let word = match engine {
             EngineKind::External => "external:./engine.so",
             _ => engine.word(),
@@ -41,13 +41,13 @@ impl Scene {
         let size = format!("--size={}", BLOCKS * BLOCK);
         let mut server = None;
         let (before, after) = match Target::of(engine) {
-            Target::Space if engine.only_on_ext4() && !is_on_ext4(&place) => return None,
+            Target::Space if engine.only_on_ext4() && !is_on_ext4(&dir) => return None,
             Target::Files | Target::Space | Target::Foreign => {
                 (format!("{common} --name=a --filename=f {size} {}", needs(engine)), String::new())
             }
             Target::Export => {
                 let served =
-                    has_nbdkit().then(|| Server::nbdkit(&place, &["memory", &(BLOCKS * BLOCK).to_string()]));
+                    has_nbdkit().then(|| Server::nbdkit(&dir, &["memory", &(BLOCKS * BLOCK).to_string()]));
                 let uri = &served.as_ref()?.uri;
                 let words = format!("{common} --name=a {size} --uri={uri}");
                 server = served;
@@ -67,12 +67,12 @@ impl Scene {
             }
         };
         let words = |text: String| text.split_whitespace().map(str::to_owned).collect();
-        Some(Scene { place, _server: server, before: words(before), after: words(after) })
+        Some(Scene { dir, _server: server, before: words(before), after: words(after) })
     }
 
     /// The program with the job and these options.
     pub fn invocation(&self, more: &[&str]) -> Invocation<'_> {
-        self.place.ferrio(&self.words(more))
+        self.dir.ferrio(&self.words(more))
     }
 
     /// The same after this line of a shell.
@@ -80,7 +80,7 @@ impl Scene {
         let script = format!("{line}; exec \"$0\" \"$@\"");
         let words: Vec<String> =
             ["-c".to_owned(), script, FERRIO.to_owned()].into_iter().chain(self.words(more)).collect();
-        self.place.program(installed("bash"), &words)
+        self.dir.program(installed("bash"), &words)
     }
 
     fn words(&self, more: &[&str]) -> Vec<String> {
@@ -102,7 +102,7 @@ impl Scene {
 
     /// The file of a job that works on one.
     pub fn file(&self) -> PathBuf {
-        self.place.work().join("f")
+        self.dir.work().join("f")
     }
 }
 

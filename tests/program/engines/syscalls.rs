@@ -3,16 +3,16 @@
 use ferrio_job::EngineKind;
 
 use crate::engines::moving;
-use crate::support::{FERRIO, Place, Run, installed};
+use crate::support::{FERRIO, Run, TestDir, installed};
 
 /// Calls of each kind that a run of these arguments makes in all its threads.
 fn calls(names: &[&str], words: &[&str]) -> Vec<u64> {
-    let place = Place::new();
-    let summary = place.beside("summary");
+    let dir = TestDir::new();
+    let summary = dir.beside("summary");
     let traced = format!("--trace={}", names.join(","));
     let output = summary.to_str().unwrap();
     let words: Vec<&str> = ["-f", "-c", "-o", output, &traced, FERRIO].iter().chain(words).copied().collect();
-    let _: Run = place.program(installed("strace"), &words).run().succeeded();
+    let _: Run = dir.program(installed("strace"), &words).run().succeeded();
     let summary = std::fs::read_to_string(&summary).unwrap();
     names.iter().map(|name| count(&summary, name)).collect()
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use nix::unistd::gettid;
 
-use crate::support::{FERRIO, Place, Run, installed, number, skipped};
+use crate::support::{FERRIO, Run, TestDir, installed, number, skipped};
 
 /// Records all requests that programs started by this thread submit to rings. Removed when dropped.
 struct Recorder(PathBuf);
@@ -69,9 +69,9 @@ const ASYNC: u64 = 16;
 
 /// The requests of a job, in order.
 fn requests(more: &str) -> Option<Vec<Request>> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let recorder = Recorder::start()?;
-    place.ferrio(&[place.job(&job(more))]).run().succeeded();
+    dir.ferrio(&[dir.job(&job(more))]).run().succeeded();
     Some(recorder.requests())
 }
 
@@ -165,14 +165,14 @@ impl Drop for LoopDevice {
 
 #[test]
 fn trims_of_a_device_are_requests_like_others_and_clear_their_range() {
-    let place = Place::new();
-    let medium = place.beside("medium");
+    let dir = TestDir::new();
+    let medium = dir.beside("medium");
     fs::write(&medium, vec![0xaa; 1 << 20]).unwrap();
     let Some(recorder) = Recorder::start() else { return };
     let Some(device) = LoopDevice::of(&medium) else { return };
     let job =
         format!("[a]\nioengine=io_uring\nfilename={}\nsize=64k\nbs=16k\nrw=trim\niodepth=4\n", device.0);
-    let report = place.ferrio(&["--output-format=json", &place.job(&job)]).run().succeeded().json();
+    let report = dir.ferrio(&["--output-format=json", &dir.job(&job)]).run().succeeded().json();
     assert_eq!(number(&report, "/jobs/0/trim/total_ios"), 4);
     let content = fs::read(&device.0).unwrap();
     assert!(content[..65536].iter().all(|&byte| byte == 0));
@@ -186,11 +186,11 @@ fn trims_of_a_device_are_requests_like_others_and_clear_their_range() {
 
 /// The calls of these names that a run makes, a line each.
 fn calls(names: &str, inject: &[&str], more: &str) -> Vec<String> {
-    let place = Place::new();
-    let (log, job) = (place.beside("calls"), place.job(&job(more)));
+    let dir = TestDir::new();
+    let (log, job) = (dir.beside("calls"), dir.job(&job(more)));
     let (log, trace) = (log.to_str().unwrap(), format!("trace={names}"));
     let words = [&["-f", "-qq", "-o", log, "-e", &trace][..], inject, &[FERRIO, &job]].concat();
-    let _: Run = place.program(installed("strace"), &words).run().succeeded();
+    let _: Run = dir.program(installed("strace"), &words).run().succeeded();
     fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect()
 }
 

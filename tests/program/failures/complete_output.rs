@@ -4,7 +4,7 @@ use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{FERRIO, Place, Run, document_within, number};
+use crate::support::{FERRIO, Run, TestDir, document_within, number};
 
 const FORMATS: [&str; 5] = ["normal", "json", "json+", "terse", "normal,json+,terse"];
 
@@ -38,13 +38,13 @@ fn whole(run: &Run, format: &str, jobs: usize) -> Option<Value> {
 
 /// Ends a job of endless writes in the middle.
 fn killed(signal: Signal, format: &str) -> Run {
-    let place = Place::new();
+    let dir = TestDir::new();
     let format = format!("--output-format={format}");
     // Without `fallocate` the file has a length only when something was written.
     let job = "--name=a --filename=f --rw=write --size=1m --fallocate=none --time_based --runtime=1h";
     let words: Vec<&str> = [format.as_str()].into_iter().chain(job.split(' ')).collect();
-    let mut running = place.ferrio(&words).start();
-    running.until("its first write", || place.is_written("f"));
+    let mut running = dir.ferrio(&words).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(signal);
     running.signal(signal);
     running.wait().ended_with(128)
@@ -67,9 +67,9 @@ fn a_run_that_is_killed_has_a_whole_report_in_every_format() {
 #[test]
 fn one_of_four_jobs_that_breaks_takes_nothing_of_the_others_away() {
     for format in FORMATS {
-        let place = Place::new();
-        let job = place.job(ONE_OF_FOUR);
-        let run = place.ferrio(&[&format!("--output-format={format}"), &job]).run().ended_with(1);
+        let dir = TestDir::new();
+        let job = dir.job(ONE_OF_FOUR);
+        let run = dir.ferrio(&[&format!("--output-format={format}"), &job]).run().ended_with(1);
         assert!(run.stderr.contains("Input/output error"), "{}", run.stderr);
         // The text has nothing of figures for a job that moved nothing, but its head.
         let Some(document) = whole(&run, format, 4) else { continue };
@@ -83,8 +83,8 @@ fn one_of_four_jobs_that_breaks_takes_nothing_of_the_others_away() {
 
 #[test]
 fn a_reader_that_goes_away_or_a_full_disk_is_a_message_and_a_failure() {
-    let place = Place::new();
-    let shell = |script: &str| place.program("bash", &["-c", script, FERRIO]).run();
+    let dir = TestDir::new();
+    let shell = |script: &str| dir.program("bash", &["-c", script, FERRIO]).run();
     for format in FORMATS {
         // Many jobs, so that the report is larger than what a pipe holds.
         let words = format!("--output-format={format} --name=a --ioengine=null --size=4k --numjobs=200");

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 
-use crate::failures::process_limits::{place_for_all, under};
-use crate::support::{FERRIO, Place, number, skipped};
+use crate::failures::process_limits::{dir_for_all, under};
+use crate::support::{FERRIO, TestDir, number, skipped};
 
 /// A control group with a limit of memory, of either version, which is removed at the end.
 struct Group(PathBuf);
@@ -35,14 +35,14 @@ fn a_job_that_does_not_fit_into_its_control_group_fails_and_the_others_run() {
     let Some(group) = Group::with_limit(200 << 20) else {
         return skipped("the memory limit of a control group", "this machine does not let the test make one");
     };
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=psync\nrw=write\nfallocate=none\n[big]\nbs=1g\nsize=1g\nfilename=f\n[fits]\nbs=32m\nsize=64m\nfilename=g\n\
          [deep]\nioengine=libaio\niodepth=64\nbs=16m\nsize=1g\nfilename=h\n[small]\nioengine=null\nsize=1m\n",
     );
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\"", group.0.display());
     let words = ["-c", &script, FERRIO, "--output-format=json", &job];
-    let run = place.program("bash", &words).run().ended_with(2);
+    let run = dir.program("bash", &words).run().ended_with(2);
     let report = run.json();
     let errors = [0, 1, 2, 3].map(|job| number(&report, &format!("/jobs/{job}/error")));
     let too_much = Errno::ENOMEM as u64;
@@ -56,7 +56,7 @@ fn a_job_that_does_not_fit_into_its_control_group_fails_and_the_others_run() {
 #[test]
 fn logs_of_millions_of_rows_need_no_memory_of_their_own() {
     const IOS: u64 = 4_000_000;
-    let place = place_for_all();
+    let dir = dir_for_all();
     let count = format!("--number_ios={IOS}");
     let words = [
         "--output-format=json",
@@ -67,8 +67,8 @@ fn logs_of_millions_of_rows_need_no_memory_of_their_own() {
         "--norandommap",
     ];
     let words = [&words[..], &[&count, "--write_bw_log=l"]].concat();
-    let run = under(&place, "-v 180000", false, FERRIO, &words).run().succeeded();
+    let run = under(&dir, "-v 180000", false, FERRIO, &words).run().succeeded();
     assert_eq!(number(&run.json(), "/jobs/0/read/total_ios"), IOS);
-    let rows = fs::read(place.work().join("l_bw.1.log")).unwrap();
+    let rows = fs::read(dir.work().join("l_bw.1.log")).unwrap();
     assert_eq!(rows.iter().filter(|&&byte| byte == b'\n').count() as u64, IOS);
 }

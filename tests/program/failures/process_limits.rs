@@ -8,20 +8,20 @@ use ferrio_job::EngineKind;
 use nix::unistd::getuid;
 
 use crate::engines::moving;
-use crate::support::{FERRIO, Invocation, Place, Run};
+use crate::support::{FERRIO, Invocation, Run, TestDir};
 
-/// A place that every user may use.
-pub fn place_for_all() -> Place {
-    let place = Place::new();
-    for directory in [place.work(), place.beside("")] {
+/// A directory that every user may use.
+pub fn dir_for_all() -> TestDir {
+    let dir = TestDir::new();
+    for directory in [dir.work(), dir.beside("")] {
         fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
     }
-    place
+    dir
 }
 
 /// A program under limits of the shell (`-n 12`); as an ordinary user if there is no other way to be limited.
 pub fn under<'a>(
-    place: &'a Place,
+    dir: &'a TestDir,
     ulimit: &str,
     ordinary_user: bool,
     program: &str,
@@ -33,14 +33,14 @@ pub fn under<'a>(
         ""
     };
     let script = format!("ulimit {ulimit}; exec {drop}\"$0\" \"$@\"");
-    place.program("sh", &[&["-c", &script, program][..], options].concat())
+    dir.program("sh", &[&["-c", &script, program][..], options].concat())
 }
 
 /// Runs a job that writes, under a limit.
 fn limited(ulimit: &str, ordinary_user: bool, engine: EngineKind, options: &[&str]) -> Run {
     let engine = format!("--ioengine={engine}");
     let job = ["--output-format=json", "--name=a", "--rw=write", &engine];
-    under(&place_for_all(), ulimit, ordinary_user, FERRIO, &[&job, options].concat()).run()
+    under(&dir_for_all(), ulimit, ordinary_user, FERRIO, &[&job, options].concat()).run()
 }
 
 /// The job failed with `errno`, the status is 1, and the messages have this text.

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
 use nix::sys::signal::Signal;
 
-use crate::support::{FERRIO, Place, number};
+use crate::support::{FERRIO, TestDir, number};
 
 /// Writes one MiB over and over until somebody stops it; the file grows from nothing once I/O goes on.
 const ENDLESS: [&str; 8] = [
@@ -20,9 +20,9 @@ const ENDLESS: [&str; 8] = [
 ];
 
 fn interrupted(words: &[&str], signal: Signal) -> serde_json::Value {
-    let place = Place::new();
-    let mut running = place.ferrio_in_foreground(words).start();
-    running.until("its first write", || place.is_written("f"));
+    let dir = TestDir::new();
+    let mut running = dir.ferrio_in_foreground(words).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(signal);
     let run = running.wait().ended_with(128);
     let line = format!("terminating on signal {}", signal as i32);
@@ -43,9 +43,9 @@ fn ctrl_c_ends_the_run_with_a_full_report() {
 /// A client takes any text on standard error for a failure.
 #[test]
 fn called_fio_a_document_has_the_signal_among_its_notes_and_standard_error_is_empty() {
-    let place = Place::new();
-    let mut running = place.ferrio(&[&["--as=fio"], &ENDLESS[..]].concat()).start();
-    running.until("its first write", || place.is_written("f"));
+    let dir = TestDir::new();
+    let mut running = dir.ferrio(&[&["--as=fio"], &ENDLESS[..]].concat()).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(Signal::SIGINT);
     let run = running.wait().ended_with(128);
     assert_eq!(run.stderr, "");
@@ -70,11 +70,11 @@ fn the_soft_limit_of_cpu_time_does_the_same() {
 
 /// Interrupts 60 jobs that report to a pipe, of which only the first byte is read.
 fn interrupted_while_blocked(words: &[&str]) {
-    let place = Place::new();
-    let pipe = place.work().join("pipe");
+    let dir = TestDir::new();
+    let pipe = dir.work().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let jobs = ["--output-format=json", "--output=pipe", "--name=a", "--ioengine=null", "--numjobs=60"];
-    let running = place.ferrio(&[&jobs[..], words].concat()).start();
+    let running = dir.ferrio(&[&jobs[..], words].concat()).start();
     let mut reader = std::fs::File::open(&pipe).unwrap();
     // The report is being written, and the pipe has no room for the rest.
     reader.read_exact(&mut [0]).unwrap();
@@ -99,14 +99,14 @@ fn signals_end_a_program_that_a_report_during_the_run_has_blocked() {
 #[test]
 fn jobs_stop_at_once_although_nobody_takes_the_report() {
     for fio in [false, true] {
-        let place = Place::new();
-        let pipe = place.work().join("pipe");
+        let dir = TestDir::new();
+        let pipe = dir.work().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let words = "--output-format=json --output=pipe --status-interval=100ms --name=endless --ioengine=null --size=1m \
                      --time_based --runtime=1h --numjobs=30";
         let called = if fio { &["--as=fio"][..] } else { &[] };
         let words: Vec<&str> = called.iter().copied().chain(words.split_whitespace()).collect();
-        let mut running = place.ferrio(&words).start();
+        let mut running = dir.ferrio(&words).start();
         // Called fio, the program opens its output twice; a pipe that is open for writing as well has no end in between.
         let mut reader = std::fs::File::options().read(true).write(true).open(&pipe).unwrap();
         reader.read_exact(&mut [0]).unwrap();
@@ -125,12 +125,12 @@ fn jobs_stop_at_once_although_nobody_takes_the_report() {
 
 #[test]
 fn signals_end_a_program_that_waits_for_a_blocked_message_of_a_worker() {
-    let place = Place::new();
-    let pipe = place.work().join("pipe");
+    let dir = TestDir::new();
+    let pipe = dir.work().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let jobs = ["--debug=io", "--name=a", "--ioengine=null", "--size=4k", "--time_based", "--runtime=1h"];
     let words = [&["-c", "exec \"$0\" \"$@\" 2>pipe", FERRIO][..], &jobs].concat();
-    let running = place.program("sh", &words).start();
+    let running = dir.program("sh", &words).start();
     let mut lines = std::io::BufReader::new(std::fs::File::open(&pipe).unwrap()).lines();
     // Signals are waited for before any job begins.
     assert!(lines.any(|line| line.unwrap().contains("complete: ")));
@@ -167,39 +167,39 @@ fn jobs_behind_a_stonewall_do_not_begin_anymore() {
 /// The layout of this file would take far longer than the test.
 #[test]
 fn a_signal_during_layout_removes_the_unfinished_file() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g", "--fallocate=none"];
-    let mut running = place.ferrio(&words).start();
-    running.until("layout", || place.is_written("f"));
+    let mut running = dir.ferrio(&words).start();
+    running.until("layout", || dir.is_written("f"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
     assert_eq!(number(&report, "/jobs/0/read/total_ios"), 0);
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
 fn a_signal_during_layout_leaves_a_file_that_may_not_be_created() {
-    let place = Place::new();
-    std::fs::write(place.work().join("f"), "the only copy").unwrap();
+    let dir = TestDir::new();
+    std::fs::write(dir.work().join("f"), "the only copy").unwrap();
     let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g"];
     let allowed = ["--fallocate=none", "--allow_file_create=0", "--allow_layout_overwrite=1"];
-    let mut running = place.ferrio(&[&words[..], &allowed].concat()).start();
-    let file = place.work().join("f");
+    let mut running = dir.ferrio(&[&words[..], &allowed].concat()).start();
+    let file = dir.work().join("f");
     running.until("layout", || std::fs::metadata(&file).is_ok_and(|found| found.blocks() > 8));
     running.signal(Signal::SIGINT);
     running.wait().ended_with(128);
-    let size = place.files()[0].1;
+    let size = dir.files()[0].1;
     assert!(size > 4096 && size < 16 << 30, "{size}");
 }
 
 /// The report comes after the command; without the signal it would take an hour.
 #[test]
 fn a_signal_ends_the_command_after_a_job() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=null", "--size=4k", "--exec_postrun=echo > begun; sleep 3600; :"];
-    let mut running = place.ferrio(&words).start();
-    running.until("its command", || place.is_written("begun"));
+    let mut running = dir.ferrio(&words).start();
+    running.until("its command", || dir.is_written("begun"));
     running.signal(Signal::SIGTERM);
     let run = running.wait().ended_with(128);
     assert!(
@@ -211,22 +211,22 @@ fn a_signal_ends_the_command_after_a_job() {
 
 #[test]
 fn the_command_after_an_interrupted_job_runs_until_the_second_signal() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let begun = "--exec_postrun=echo > begun; for i in $(seq 6000); do test -e go && break; sleep 0.01; done; echo > ended";
-    let mut running = place.ferrio(&[&ENDLESS[..], &[begun]].concat()).start();
-    running.until("its first write", || place.is_written("f"));
+    let mut running = dir.ferrio(&[&ENDLESS[..], &[begun]].concat()).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(Signal::SIGINT);
-    running.until("its command", || place.is_written("begun"));
-    std::fs::write(place.work().join("go"), "").unwrap();
+    running.until("its command", || dir.is_written("begun"));
+    std::fs::write(dir.work().join("go"), "").unwrap();
     running.wait().ended_with(128);
-    assert!(place.is_written("ended"));
+    assert!(dir.is_written("ended"));
 
-    let place = Place::new();
+    let dir = TestDir::new();
     let endless = "--exec_postrun=echo > begun; sleep 3600; :";
-    let mut running = place.ferrio(&[&ENDLESS[..], &[endless]].concat()).start();
-    running.until("its first write", || place.is_written("f"));
+    let mut running = dir.ferrio(&[&ENDLESS[..], &[endless]].concat()).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(Signal::SIGINT);
-    running.until("its command", || place.is_written("begun"));
+    running.until("its command", || dir.is_written("begun"));
     running.signal(Signal::SIGINT);
     running.wait().ended_with(128);
 }
@@ -237,11 +237,11 @@ fn what_would_kill_the_program_ends_the_run_unless_it_is_ignored() {
         let report = interrupted(&ENDLESS, signal);
         assert!(number(&report, "/jobs/0/write/total_ios") > 0, "{signal}");
     }
-    let place = Place::new();
+    let dir = TestDir::new();
     let script = "trap '' HUP QUIT; exec \"$0\" \"$@\"";
     let words = [&["--default-signal", "bash", "-c", script, FERRIO], &ENDLESS[..]].concat();
-    let mut running = place.program("env", &words).start();
-    running.until("its first write", || place.is_written("f"));
+    let mut running = dir.program("env", &words).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(Signal::SIGHUP);
     running.signal(Signal::SIGQUIT);
     running.signal(Signal::SIGUSR2);
@@ -253,9 +253,9 @@ fn what_would_kill_the_program_ends_the_run_unless_it_is_ignored() {
 #[test]
 fn a_run_that_was_stopped_and_continued_says_so_and_succeeds() {
     for (character, is_told) in [("--as=ferrio", true), ("--as=fio", false)] {
-        let place = Place::new();
-        let mut running = place.ferrio(&[&ENDLESS[..], &[character]].concat()).start();
-        running.until("its first write", || place.is_written("f"));
+        let dir = TestDir::new();
+        let mut running = dir.ferrio(&[&ENDLESS[..], &[character]].concat()).start();
+        running.until("its first write", || dir.is_written("f"));
         let pid = running.pid();
         running.signal(Signal::SIGSTOP);
         running.until("its stop", || {

@@ -13,13 +13,13 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::random_numbers::RandomNumbers;
-use crate::support::{Place, at_once, segments, segments_of};
+use crate::support::{TestDir, at_once, segments, segments_of};
 
 /// Runs that every run of the tests tries.
 const SAMPLE: usize = 60;
 
 /// Time that a run has to end after the last signal that ends it. No other signal hurries a run.
-const TIME: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Jobs that take up to half a second together with their layout, commands and report, and how many they are.
 const JOBS: [(&str, usize); 9] = [
@@ -61,12 +61,12 @@ fn draw(dice: &mut RandomNumbers) -> (Signal, bool) {
 /// Runs a job and sends it signals. Returns what is wrong.
 fn trial(seed: u64) -> Vec<String> {
     let mut dice = RandomNumbers(seed);
-    let place = Place::new();
+    let dir = TestDir::new();
     let (job, jobs) = JOBS[(dice.next() % JOBS.len() as u64) as usize];
     let before = segments();
     let as_text = dice.happens(30);
     let format = if as_text { "--output-format=normal" } else { "--output-format=json" };
-    let mut running = place.ferrio_in_foreground(&[format, "--output=report", &place.job(job)]).start();
+    let mut running = dir.ferrio_in_foreground(&[format, "--output=report", &dir.job(job)]).start();
     let pid = running.pid();
     let (mut sent, mut asked) = (Vec::new(), None);
     for _ in 0..=dice.next() % 3 {
@@ -88,7 +88,7 @@ fn trial(seed: u64) -> Vec<String> {
     let last = Instant::now();
     // A command that runs for an hour is ended by two signals, or one while it runs.
     let mut more = if job.contains("3600") { 2 } else { 0 };
-    let is_late = |asked: Option<Instant>| asked.is_some_and(|asked| asked.max(last).elapsed() > TIME);
+    let is_late = |asked: Option<Instant>| asked.is_some_and(|asked| asked.max(last).elapsed() > END_TIMEOUT);
     while !is_late(asked) && !running.ends_within(Duration::ZERO) {
         if more > 0 && last.elapsed() > Duration::from_millis(700) * (3 - more) {
             running.signal(Signal::SIGTERM);
@@ -96,7 +96,7 @@ fn trial(seed: u64) -> Vec<String> {
             asked = Some(Instant::now());
             more -= 1;
         }
-        running.pause("its end");
+        running.wait_between_polls("its end");
     }
     let mut wrong = Vec::new();
     let mut check = |good: bool, what: String| {
@@ -109,7 +109,7 @@ fn trial(seed: u64) -> Vec<String> {
         return vec![format!("seed {seed}: {job:?} with {sent:?} does not end")];
     }
     let run = running.wait();
-    let names: Vec<String> = place.files().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = dir.files().into_iter().map(|(name, _)| name).collect();
     let is_ending = |signal: &Signal| ENDING.contains(signal);
     let was_terminated = run.stderr.contains("terminating on signal");
     if let Some(signal) = run.signal {
@@ -119,7 +119,7 @@ fn trial(seed: u64) -> Vec<String> {
     } else {
         let status = if was_terminated { 128 } else { 0 };
         check(run.status == Some(status), format!("status {:?} instead of {status}", run.status));
-        let report = fs::read_to_string(place.work().join("report")).unwrap_or_default();
+        let report = fs::read_to_string(dir.work().join("report")).unwrap_or_default();
         check(
             is_whole(&report, as_text, was_terminated, jobs),
             format!("no whole report: {} bytes", report.len()),
@@ -131,7 +131,7 @@ fn trial(seed: u64) -> Vec<String> {
         ["report", "f", "g"].contains(&name.as_str()) || name.ends_with(".log") || name.ends_with("run.txt")
     };
     let left: Vec<&String> = names.iter().filter(|name| !is_expected(name)).collect();
-    check(left.is_empty() && !place.beside("buffer").exists(), format!("it leaves {left:?} or its buffer"));
+    check(left.is_empty() && !dir.beside("buffer").exists(), format!("it leaves {left:?} or its buffer"));
     check(segments_of(pid, &before).is_empty(), "it leaves shared memory".to_owned());
     if !wrong.is_empty() {
         wrong.push(format!("seed {seed}, {sent:?} to {job:?}: {}", run.stderr));

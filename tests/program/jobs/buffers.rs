@@ -4,7 +4,7 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Place, Run, number, same};
+use crate::support::{Run, TestDir, number, same};
 
 /// Job files that both programs write or lay out `f` and `g` for, as what follows a common beginning.
 const CONTENTS: &[&str] = &[
@@ -53,15 +53,15 @@ const CONTENTS: &[&str] = &[
 
 /// The two files of each set of options as fio or ferrio leave them, all written by one run.
 fn written(sets: &[&str], fio: bool) -> Vec<[Vec<u8>; 2]> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let section = |(at, options): (usize, &&str)| {
         ["f", "g"].map(|name| format!("[{name}{at}]\nfilename={name}{at}\n{options}\n")).concat()
     };
     let sections: String = sets.iter().enumerate().map(section).collect();
-    let job = place.job(&format!("[global]\nioengine=psync\nbs=4k\nsize=500k\nthread\n{sections}"));
-    let run = if fio { place.fio(&[&job]) } else { place.ferrio(&[&job]) }.run();
+    let job = dir.job(&format!("[global]\nioengine=psync\nbs=4k\nsize=500k\nthread\n{sections}"));
+    let run = if fio { dir.fio(&[&job]) } else { dir.ferrio(&[&job]) }.run();
     run.succeeded();
-    let read = |name: &str, at: usize| fs::read(place.work().join(format!("{name}{at}"))).unwrap();
+    let read = |name: &str, at: usize| fs::read(dir.work().join(format!("{name}{at}"))).unwrap();
     (0..sets.len()).map(|at| ["f", "g"].map(|name| read(name, at))).collect()
 }
 
@@ -98,11 +98,11 @@ fn zeroes_are_scrambled_where_that_is_asked_for_by_name() {
 }
 
 /// A job that writes 64 KiB from four buffers of a kind of memory.
-fn with_memory(place: &Place, more: &[&str]) -> Run {
+fn with_memory(dir: &TestDir, more: &[&str]) -> Run {
     let words =
         ["--name=a", "--filename=f", "--rw=write", "--size=64k", "--iodepth=4", "--scramble_buffers=0"];
     let words: Vec<&str> = words.iter().chain(more).copied().collect();
-    let running = place.ferrio(&words).start();
+    let running = dir.ferrio(&words).start();
     let pid = running.pid().to_string();
     let made_by_it = |line: &str| line.split_whitespace().nth(4) == Some(&pid);
     let run = running.wait();
@@ -114,7 +114,7 @@ fn with_memory(place: &Place, more: &[&str]) -> Run {
 #[test]
 fn every_kind_of_memory_gives_the_same_file_and_leaves_nothing_behind() {
     for engine in ["--ioengine=psync", "--ioengine=io_uring"] {
-        let plain = Place::new();
+        let plain = TestDir::new();
         with_memory(&plain, &[engine]).succeeded();
         let wanted = fs::read(plain.work().join("f")).unwrap();
         for memory in ["shm", "mmap", "mmap:m", "mmapshared", "mmapshared:m"] {
@@ -122,14 +122,14 @@ fn every_kind_of_memory_gives_the_same_file_and_leaves_nothing_behind() {
                 if more[0] == "--fixedbufs" && (engine.ends_with("psync") || memory == "mmapshared:m") {
                     continue;
                 }
-                let place = Place::new();
+                let dir = TestDir::new();
                 let memory = format!("--mem={memory}");
                 let words: Vec<&str> = [engine, &memory].iter().chain(more).copied().collect();
-                with_memory(&place, &words).succeeded();
-                assert_eq!(place.files(), [("f".to_owned(), 65536)], "{words:?}");
+                with_memory(&dir, &words).succeeded();
+                assert_eq!(dir.files(), [("f".to_owned(), 65536)], "{words:?}");
                 // Which buffer is free first is a matter of time where the device decides.
                 if more[0] != "--direct=1" {
-                    let got = fs::read(place.work().join("f")).unwrap();
+                    let got = fs::read(dir.work().join("f")).unwrap();
                     assert_eq!(difference(&wanted, &got), None, "{words:?}");
                 }
             }
@@ -140,20 +140,20 @@ fn every_kind_of_memory_gives_the_same_file_and_leaves_nothing_behind() {
 #[test]
 fn a_mapped_file_that_existed_is_kept_be_it_empty() {
     for before in [0, 100_000] {
-        let place = Place::new();
-        fs::write(place.work().join("m"), vec![1; before]).unwrap();
-        with_memory(&place, &["--mem=mmapshared:m"]).succeeded();
+        let dir = TestDir::new();
+        fs::write(dir.work().join("m"), vec![1; before]).unwrap();
+        with_memory(&dir, &["--mem=mmapshared:m"]).succeeded();
         let after = before.max(4096) as u64;
-        assert_eq!(place.files(), [("f".to_owned(), 65536), ("m".to_owned(), after)]);
+        assert_eq!(dir.files(), [("f".to_owned(), 65536), ("m".to_owned(), after)]);
     }
 }
 
 #[test]
 fn a_mapped_file_is_removed_on_every_way_out() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let full = ["--name=a", "--filename=/dev/full", "--rw=write", "--size=64k", "--mem=mmapshared:m"];
-    place.ferrio(&full).run().ended_with(1);
-    assert!(place.files().is_empty(), "{:?}", place.files());
+    dir.ferrio(&full).run().ended_with(1);
+    assert!(dir.files().is_empty(), "{:?}", dir.files());
 
     let words = [
         "--name=a",
@@ -164,8 +164,8 @@ fn a_mapped_file_is_removed_on_every_way_out() {
         "--runtime=1h",
         "--mem=mmapshared:m",
     ];
-    let mut running = place.ferrio(&words).start();
-    let (file, memory) = (place.work().join("f"), place.work().join("m"));
+    let mut running = dir.ferrio(&words).start();
+    let (file, memory) = (dir.work().join("f"), dir.work().join("m"));
     running.until("its first write", || {
         memory.exists() && fs::read(&file).is_ok_and(|bytes| bytes.iter().any(|&byte| byte != 0))
     });
@@ -176,23 +176,23 @@ fn a_mapped_file_is_removed_on_every_way_out() {
 
 #[test]
 fn memory_that_cannot_be_had_fails_the_job_with_advice() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let run =
-        with_memory(&place, &["--mem=mmaphuge", "--hugepage-size=8k", "--output-format=json"]).ended_with(1);
+        with_memory(&dir, &["--mem=mmaphuge", "--hugepage-size=8k", "--output-format=json"]).ended_with(1);
     assert!(run.stderr.contains("the kernel has no huge pages of 8kB; those it has: "), "{}", run.stderr);
     assert_ne!(number(&run.json(), "/jobs/0/error"), 0);
-    let run = with_memory(&place, &["--mem=mmaphuge:m"]).ended_with(1);
+    let run = with_memory(&dir, &["--mem=mmaphuge:m"]).ended_with(1);
     assert!(run.stderr.contains("needs a file on a mounted hugetlbfs"), "{}", run.stderr);
-    let run = with_memory(&place, &["--mem=mmap:no/m"]).ended_with(1);
+    let run = with_memory(&dir, &["--mem=mmap:no/m"]).ended_with(1);
     assert!(run.stderr.contains("func=open(no/m), error=No such file or directory"), "{}", run.stderr);
-    assert!(!place.work().join("m").exists());
+    assert!(!dir.work().join("m").exists());
 }
 
 #[test]
 fn huge_pages_work_where_there_are_some_and_are_an_advice_where_not() {
     for memory in ["--mem=mmaphuge", "--mem=shmhuge"] {
-        let place = Place::new();
-        let run = with_memory(&place, &[memory]);
+        let dir = TestDir::new();
+        let run = with_memory(&dir, &[memory]);
         if run.status != Some(0) {
             let advised = ["echo ", "CAP_IPC_LOCK", "the kernel has no huge pages"];
             assert!(advised.iter().any(|advice| run.stderr.contains(advice)), "{}", run.stderr);
@@ -208,9 +208,9 @@ fn shares_above_100_percent_and_odd_alignments_are_refused_before_anything_runs(
         ("--dedupe_working_set_percentage=101", "100"),
         ("--iomem_align=1000", "power of two"),
     ] {
-        let place = Place::new();
-        let run = with_memory(&place, &[option]).ended_with(1);
+        let dir = TestDir::new();
+        let run = with_memory(&dir, &[option]).ended_with(1);
         assert!(run.stderr.contains(what), "{option}: {}", run.stderr);
-        assert!(place.files().is_empty());
+        assert!(dir.files().is_empty());
     }
 }

@@ -5,18 +5,18 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use crate::beside_fio::work::compare;
-use crate::support::{FERRIO, Place, Run, installed, number};
+use crate::support::{FERRIO, Run, TestDir, installed, number};
 
 /// The system calls that name or hold the file `f` while a job runs, one a line.
-fn calls_on_f(place: &Place, trace: &str, words: &[&str]) -> Vec<String> {
-    let lines = trace_of_f(place, trace, words);
+fn calls_on_f(dir: &TestDir, trace: &str, words: &[&str]) -> Vec<String> {
+    let lines = trace_of_f(dir, trace, words);
     let about_f = lines.lines().filter(|line| line.contains("\"f\"") || line.contains("/f>"));
     about_f.map(|line| line.split_once(' ').unwrap().1.trim_start().to_owned()).collect()
 }
 
 /// What strace tells of a job on the file `f`.
-fn trace_of_f(place: &Place, trace: &str, words: &[&str]) -> String {
-    let output = place.beside("trace");
+fn trace_of_f(dir: &TestDir, trace: &str, words: &[&str]) -> String {
+    let output = dir.beside("trace");
     let trace = format!("--trace={trace}");
     let own = [
         "-f",
@@ -30,7 +30,7 @@ fn trace_of_f(place: &Place, trace: &str, words: &[&str]) -> String {
         "--ioengine=psync",
     ];
     let words: Vec<&str> = own.iter().chain(words).copied().collect();
-    let _: Run = place.program(installed("strace"), &words).run().succeeded();
+    let _: Run = dir.program(installed("strace"), &words).run().succeeded();
     fs::read_to_string(output).unwrap()
 }
 
@@ -46,12 +46,12 @@ fn jobs_that_lock_their_file_do_the_same_work() {
          [b]\nlockfile=readwrite\nnumjobs=2\nthread\n",
     );
     for engine in ["libaio", "io_uring", "mmap", "sync", "psync --io_submit_mode=offload"] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let job = format!(
             "--name=a --numjobs=2 --filename=f --size=256k --rw=randrw --iodepth=8 --lockfile=exclusive --fsync=4 \
              --output-format=json --ioengine={engine}"
         );
-        let report = place.ferrio(&job.split_whitespace().collect::<Vec<_>>()).run().succeeded().json();
+        let report = dir.ferrio(&job.split_whitespace().collect::<Vec<_>>()).run().succeeded().json();
         for job in [0, 1] {
             let bytes = |direction: &str| number(&report, &format!("/jobs/{job}/{direction}/io_bytes"));
             assert_eq!(bytes("read") + bytes("write"), 256 << 10, "{engine}");
@@ -62,12 +62,12 @@ fn jobs_that_lock_their_file_do_the_same_work() {
 #[test]
 fn one_writer_at_a_time_holds_an_exclusive_lock() {
     needs!("strace");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = "--numjobs=4 --thread --rw=write --bs=64k --size=1m --lockfile=exclusive --direct=1";
     let words: Vec<&str> = words.split_whitespace().collect();
     let most = |words: &[&str]| {
         let (mut now, mut most, mut writes) = (0_u32, 0, 0);
-        for line in trace_of_f(&place, "pwrite64", words).lines() {
+        for line in trace_of_f(&dir, "pwrite64", words).lines() {
             let (begins, ends) = (line.contains("pwrite64("), !line.contains("unfinished"));
             now += u32::from(begins);
             most = most.max(now);
@@ -83,10 +83,10 @@ fn one_writer_at_a_time_holds_an_exclusive_lock() {
 #[test]
 fn files_are_read_ahead_before_the_clock_starts_and_stay_cached() {
     needs!("strace");
-    let place = Place::new();
-    fs::write(place.work().join("f"), [1; 65536]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("f"), [1; 65536]).unwrap();
     let words = ["--rw=randread", "--bs=4k", "--pre_read=1", "--offset=8k", "--size=32k"];
-    let calls = calls_on_f(&place, "openat,lseek,read,pread64,fadvise64", &words);
+    let calls = calls_on_f(&dir, "openat,lseek,read,pread64,fadvise64", &words);
     assert_eq!(those(&calls, "read(").len(), 8, "{calls:?}");
     assert!(those(&calls, "lseek(")[0].contains("8192, SEEK_SET"), "{calls:?}");
     assert!(calls.iter().all(|call| !call.contains("DONTNEED")), "{calls:?}");
@@ -96,7 +96,7 @@ fn files_are_read_ahead_before_the_clock_starts_and_stay_cached() {
 
 #[test]
 fn what_is_read_ahead_is_no_part_of_the_figures_and_may_be_missing() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--output-format=json",
         "--name=a",
@@ -105,7 +105,7 @@ fn what_is_read_ahead_is_no_part_of_the_figures_and_may_be_missing() {
         "--pre_read=1",
         "--create_on_open=1",
     ];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     assert_eq!(
         (number(&report, "/jobs/0/read/total_ios"), number(&report, "/jobs/0/write/io_bytes")),
         (0, 32768)
@@ -115,10 +115,10 @@ fn what_is_read_ahead_is_no_part_of_the_figures_and_may_be_missing() {
 #[test]
 fn a_command_before_the_job_runs_before_its_files_are_read_ahead() {
     needs!("strace");
-    let place = Place::new();
-    fs::write(place.work().join("f"), [1; 8192]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("f"), [1; 8192]).unwrap();
     let words = ["--rw=read", "--bs=4k", "--size=8k", "--pre_read=1", "--exec_prerun=stat f"];
-    let calls = calls_on_f(&place, "statx,newfstatat,read", &words);
+    let calls = calls_on_f(&dir, "statx,newfstatat,read", &words);
     let command = calls.iter().rposition(|call| call.contains("stat")).unwrap();
     let read = calls.iter().position(|call| call.starts_with("read(")).unwrap();
     assert!(command < read, "{calls:?}");
@@ -127,24 +127,24 @@ fn a_command_before_the_job_runs_before_its_files_are_read_ahead() {
 #[test]
 fn files_are_removed_before_each_pass_but_the_first() {
     needs!("strace");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--rw=write", "--bs=4k", "--size=8k", "--loops=3", "--unlink_each_loop=1"];
-    let calls = calls_on_f(&place, "openat,unlink,unlinkat,pwrite64", &words);
+    let calls = calls_on_f(&dir, "openat,unlink,unlinkat,pwrite64", &words);
     assert_eq!((those(&calls, "unlink").len(), those(&calls, "pwrite64").len()), (2, 6), "{calls:?}");
-    assert_eq!(place.files(), [("f".to_owned(), 8192)]);
+    assert_eq!(dir.files(), [("f".to_owned(), 8192)]);
     compare("[a]\nrw=write\nsize=64k\nnrfiles=4\nloops=3\nunlink_each_loop=1\n");
 }
 
 #[test]
 fn called_fio_a_reader_finds_no_file_in_its_second_pass_once_the_first_removed_it() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--filename=f", "--rw=read", "--size=8k", "--loops=2", "--unlink_each_loop=1"];
-    let fio = place.beside("fio");
+    let fio = dir.beside("fio");
     std::os::unix::fs::symlink(FERRIO, &fio).unwrap();
     for program in [fio, installed("fio")] {
-        place.program(program, &words).run().ended_with(1);
-        assert!(place.files().is_empty());
+        dir.program(program, &words).run().ended_with(1);
+        assert!(dir.files().is_empty());
     }
 }
 
@@ -162,40 +162,40 @@ fn files_that_are_removed_before_a_pass_are_laid_out_again_for_jobs_that_need_th
         &["--rw=read", "--numjobs=3", "--filename=shared"],
         &["--rw=randrw", "--ioengine=libaio", "--verify=crc32c", "--do_verify=0"],
     ] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [
             &["--name=a", "--size=64k", "--bs=4k", "--loops=3", "--unlink_each_loop=1", "--group_reporting"],
             &["--output-format=json"][..],
             more,
         ]
         .concat();
-        let report = place.ferrio(&words).run().ended_with(0).json();
+        let report = dir.ferrio(&words).run().ended_with(0).json();
         let ios = ["read", "write"].map(|of| number(&report, &format!("/jobs/0/{of}/total_ios")));
         if !more.contains(&"--verify=crc32c") {
             let jobs = if more.contains(&"--numjobs=3") { 3 } else { 1 };
             assert_eq!(ios[0] + ios[1], jobs * IOS, "{more:?}");
         }
-        let whole = place.files().into_iter().map(|(_, size)| size).sum::<u64>();
+        let whole = dir.files().into_iter().map(|(_, size)| size).sum::<u64>();
         assert_eq!(whole, 64 << 10, "{more:?}");
     }
 }
 
 #[test]
 fn a_layout_between_two_passes_has_the_data_of_the_first() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--filename=f", "--rw=read", "--size=64k", "--buffer_pattern=0x5a"];
     let again = [&words[..], &["--loops=3", "--unlink_each_loop=1"]].concat();
-    place.ferrio(&again).run().ended_with(0);
-    assert_eq!(fs::read(place.work().join("f")).unwrap(), vec![0x5a; 64 << 10]);
+    dir.ferrio(&again).run().ended_with(0);
+    assert_eq!(fs::read(dir.work().join("f")).unwrap(), vec![0x5a; 64 << 10]);
 }
 
 #[test]
 fn no_file_is_created_without_permission() {
     for more in [&["--rw=read"][..], &["--rw=write"], &["--rw=write", "--create_on_open=1"]] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [&["--name=a", "--filename=f", "--size=8k", "--allow_file_create=0"][..], more].concat();
-        let run = place.ferrio(&words).run().ended_with(1);
-        assert!(place.files().is_empty(), "{more:?}");
+        let run = dir.ferrio(&words).run().ended_with(1);
+        assert!(dir.files().is_empty(), "{more:?}");
         let disallowed =
             run.stderr.contains("file creation disallowed by allow_file_create=0: there is no f");
         assert!(disallowed || run.stderr.contains("open(f)"), "{}", run.stderr);
@@ -204,21 +204,20 @@ fn no_file_is_created_without_permission() {
 
 #[test]
 fn a_file_that_may_not_be_created_is_extended_where_it_is() {
-    let place = Place::new();
-    let path = place.work().join("a.0.0");
+    let dir = TestDir::new();
+    let path = dir.work().join("a.0.0");
     fs::write(&path, [1; 4096]).unwrap();
     let before = fs::metadata(&path).unwrap().ino();
-    place.ferrio(&["--name=a", "--size=8k", "--rw=read", "--allow_file_create=0"]).run().succeeded();
+    dir.ferrio(&["--name=a", "--size=8k", "--rw=read", "--allow_file_create=0"]).run().succeeded();
     let after = fs::metadata(&path).unwrap();
     assert_eq!((after.ino(), after.len()), (before, 8192));
 }
 
 #[test]
 fn files_must_be_of_the_type_that_the_job_asks_for() {
-    let place = Place::new();
-    fs::write(place.work().join("f"), [1; 8192]).unwrap();
-    let run =
-        |more: &[&str]| place.ferrio(&[&["--name=a", "--rw=read", "--size=8k"][..], more].concat()).run();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("f"), [1; 8192]).unwrap();
+    let run = |more: &[&str]| dir.ferrio(&[&["--name=a", "--rw=read", "--size=8k"][..], more].concat()).run();
     run(&["--filename=f", "--filetype=file"]).succeeded();
     // Only its first bytes are used, whatever its size.
     run(&["--filename=f", "--filetype=char"]).succeeded();
@@ -236,15 +235,15 @@ fn files_must_be_of_the_type_that_the_job_asks_for() {
         "{}",
         node.stderr
     );
-    assert_eq!(place.files(), [("f".to_owned(), 8192)]);
+    assert_eq!(dir.files(), [("f".to_owned(), 8192)]);
 }
 
 #[test]
 fn the_lifetime_of_data_is_told_to_the_kernel_after_each_open() {
     needs!("strace");
-    let place = Place::new();
+    let dir = TestDir::new();
     let hints = |words: &[&str]| {
-        let calls = calls_on_f(&place, "fcntl", words);
+        let calls = calls_on_f(&dir, "fcntl", words);
         calls.iter().filter(|call| call.contains("0x40c") || call.contains("RW_HINT")).count()
     };
     let words = ["--rw=write", "--size=8k", "--loops=2", "--write_hint=long"];

@@ -4,13 +4,13 @@ use std::fs;
 
 use crate::beside_fio::work::compare_all;
 use crate::engines::{moving, moving_at_depths};
-use crate::support::{FERRIO, Place, Run, installed, skipped};
+use crate::support::{FERRIO, Run, TestDir, installed, skipped};
 
 /// A job under a limit of open files (`-S` for one that the program may raise) below the shell's own.
 fn limited(ulimit: &str, more: &str) -> Run {
-    let place = Place::new();
+    let dir = TestDir::new();
     let script = format!("ulimit {ulimit}; exec \"$0\" --name=a --rw=write --size=400k --nrfiles=100 {more}");
-    place.program("/bin/sh", &["-c", &script, FERRIO]).run()
+    dir.program("/bin/sh", &["-c", &script, FERRIO]).run()
 }
 
 #[test]
@@ -34,13 +34,13 @@ fn more_files_than_may_be_open_need_openfiles() {
 fn what_is_written_through_few_descriptors_is_read_back() {
     let registered = "io_uring --registerfiles=1".to_owned();
     for engine in moving().map(|engine| engine.to_string()).chain([registered]) {
-        let place = Place::new();
+        let dir = TestDir::new();
         let job = format!(
             "--name=a --rw=randwrite --bs=4k --size=640k --nrfiles=20 --openfiles=3 --file_service_type=random:2 \
              --verify=crc32c --iodepth=8 --ioengine={engine}"
         );
-        place.ferrio(&job.split_whitespace().collect::<Vec<_>>()).run().succeeded();
-        assert_eq!(place.files().len(), 20, "{engine}");
+        dir.ferrio(&job.split_whitespace().collect::<Vec<_>>()).run().succeeded();
+        assert_eq!(dir.files().len(), 20, "{engine}");
     }
 }
 
@@ -66,11 +66,11 @@ fn random_jobs_use_all_their_files_however_few_may_be_open_except_as_fio() {
         text += &format!("[j{number}]\nwrite_iolog=j{number}.log\n{}\n", options.replace(' ', "\n"));
     }
     let shares = |character| {
-        let place = Place::new();
-        place.ferrio(&[character, "--output=report", &place.job(&text)]).run().succeeded();
+        let dir = TestDir::new();
+        dir.ferrio(&[character, "--output=report", &dir.job(&text)]).run().succeeded();
         (0..jobs.len())
             .map(|number| {
-                let log = place.read(&format!("j{number}.log"));
+                let log = dir.read(&format!("j{number}.log"));
                 let ios = |file| log.lines().filter(|line| line.contains(&format!(".{file} write "))).count();
                 [ios(0), ios(1)]
             })
@@ -104,25 +104,25 @@ fn files_lists_and_trees_are_served_as_by_fio() {
 
 #[test]
 fn all_files_below_a_directory_are_used() {
-    let place = Place::new();
-    fs::create_dir_all(place.work().join("tree/deep")).unwrap();
+    let dir = TestDir::new();
+    fs::create_dir_all(dir.work().join("tree/deep")).unwrap();
     for (name, size) in [("tree/a", 8192), ("tree/deep/b", 4096), ("tree/deep/c", 12288)] {
-        fs::write(place.work().join(name), vec![1; size]).unwrap();
+        fs::write(dir.work().join(name), vec![1; size]).unwrap();
     }
     let words = ["--name=a", "--opendir=tree", "--rw=read", "--openfiles=1", "--output-format=json"];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     assert_eq!(report["jobs"][0]["read"]["io_bytes"], 8192 + 4096 + 12288);
 }
 
 /// The most memory that a job of the null engine ever had, in bytes.
 fn peak(files: u32) -> u64 {
-    let place = Place::new();
+    let dir = TestDir::new();
     let files = format!("--nrfiles={files}");
     let asks = "--exec_postrun=grep VmHWM /proc/$PPID/status";
     let words =
         ["--name=a", "--ioengine=null", "--rw=randread", "--size=400m", "--number_ios=10", &files, asks];
-    place.ferrio(&words).run().succeeded();
-    let told = place.read("a.postrun.txt");
+    dir.ferrio(&words).run().succeeded();
+    let told = dir.read("a.postrun.txt");
     let kib = told.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok());
     kib.unwrap_or_else(|| panic!("no figure in {told:?}")) * 1024
 }
@@ -140,13 +140,13 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
 #[test]
 fn a_layout_that_fills_the_disk_leaves_no_file_that_looks_laid_out() {
     needs!("unshare");
-    let place = Place::new();
-    if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
+    let dir = TestDir::new();
+    if dir.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
         return skipped("a layout on a small disk", "this machine does not let the test mount one");
     }
     let job = ["--output-format=json", "--name=a", "--rw=read", "--filename=f:g", "--size=3m", "--bs=4k"];
     let words = [&["-rm", "bash", "-c", ON_A_SMALL_DISK, FERRIO][..], &job].concat();
-    let run = place.program(installed("unshare"), &words).run().succeeded();
+    let run = dir.program(installed("unshare"), &words).run().succeeded();
     let [status, first, second] = run.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{run:?}") };
     assert_eq!((status, first), ("1", "f 1572864"), "{}", run.stderr);
     let written: u64 = second.strip_prefix("g ").unwrap().parse().unwrap();

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::loop_device::LoopDevice;
-use crate::support::{Place, both, same};
+use crate::support::{TestDir, both, same};
 
 const GIB: u64 = 1 << 30;
 
@@ -28,13 +28,10 @@ fn compare_with_fio(jobs: &[String]) -> Vec<Figures> {
     let sections = jobs.iter().map(|job| format!("[x]\n{}\n", job.replace(' ', "\n")));
     let text = format!("[global]\nioengine=null\n{}", sections.collect::<String>());
     let [fio, ferrio] = both(|fio| {
-        let place = Place::new();
-        let words = ["--output-format=json", &place.job(&text)];
-        let run = if fio {
-            place.fio(&words).run()
-        } else {
-            place.ferrio(&[&["--as=fio"], &words[..]].concat()).run()
-        };
+        let dir = TestDir::new();
+        let words = ["--output-format=json", &dir.job(&text)];
+        let run =
+            if fio { dir.fio(&words).run() } else { dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run() };
         figures(&run.ended_with(0).json())
     });
     assert_eq!(fio.len(), jobs.len());
@@ -45,8 +42,8 @@ fn compare_with_fio(jobs: &[String]) -> Vec<Figures> {
 }
 
 /// Lengths in a log of I/Os.
-fn lengths(place: &Place, log: &str) -> Vec<u64> {
-    let lines = place.read(log);
+fn lengths(dir: &TestDir, log: &str) -> Vec<u64> {
+    let lines = dir.read(log);
     let ios = lines.lines().filter(|line| line.contains(" trim "));
     ios.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
 }
@@ -66,9 +63,9 @@ fn long_trims_run_as_with_fio() {
 
 #[test]
 fn a_strict_job_trims_in_ranges_beyond_4_gib() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=x", "--ioengine=null", "--rw=randtrim", "--bsrange=4k-4g", "--size=8g"];
-    let run = place.ferrio(&[&words[..], &["--number_ios=3", "--output-format=json"]].concat()).run();
+    let run = dir.ferrio(&[&words[..], &["--number_ios=3", "--output-format=json"]].concat()).run();
     let run = run.succeeded();
     assert_eq!(figures(&run.json())[0][2].0, 3, "{}", run.messages());
 }
@@ -78,9 +75,9 @@ fn long_reads_and_writes_are_for_the_engine_to_do() {
     needs!("fio");
     compare_with_fio(&["rw=read bs=4g size=8g".to_owned()]);
     // fio would fill 4 GiB of memory.
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=x", "--ioengine=null", "--rw=randwrite", "--bs=4g", "--size=8g", "--zero_buffers"];
-    let run = place.ferrio(&[&["--as=fio", "--output-format=json"], &words[..]].concat()).run().succeeded();
+    let run = dir.ferrio(&[&["--as=fio", "--output-format=json"], &words[..]].concat()).run().succeeded();
     assert_eq!(figures(&run.json())[0][1], (2, 8 * GIB));
 }
 
@@ -91,18 +88,18 @@ fn logs_and_their_replay_have_the_whole_length() {
     let words =
         [&words[..], &["--size=800g", "--norandommap", "--number_ios=8", "--write_iolog=io"]].concat();
     let [fio, ferrio] = both(|fio| {
-        let place = Place::new();
+        let dir = TestDir::new();
         // Of fio, the I/O log alone has whole lengths: other logs cut them to 32 bits.
         let words = [&words[..], &["--write_lat_log=l"]].concat();
-        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
-        let lengths = lengths(&place, "io");
+        if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
+        let lengths = lengths(&dir, "io");
         if !fio {
-            let rows = place.rows("l_lat.1.log");
+            let rows = dir.rows("l_lat.1.log");
             let rows: Vec<u64> = rows.iter().map(|row| row[3].parse().unwrap()).collect();
             assert_eq!(rows, lengths);
             // fio 3.33 replays no trims.
             let words = ["--name=x", "--ioengine=null", "--read_iolog=io", "--output-format=json"];
-            let again = place.ferrio(&words).run().succeeded().json();
+            let again = dir.ferrio(&words).run().succeeded().json();
             assert_eq!(figures(&again)[0][2], (8, lengths.iter().sum()));
         }
         lengths
@@ -140,14 +137,14 @@ fn random_offsets_may_be_aligned_to_more_than_4_gib() {
 #[test]
 fn devices_are_trimmed_in_one_request_of_more_than_4_gib() {
     needs!("losetup");
-    let place = Place::new();
-    let Some(device) = LoopDevice::of(&place, 6 * GIB) else { return };
+    let dir = TestDir::new();
+    let Some(device) = LoopDevice::of(&dir, 6 * GIB) else { return };
     let file = format!("--filename={}", device.node());
     for engine in ["psync", "libaio", "io_uring", "pvsync2"] {
         let engine = format!("--ioengine={engine}");
         let words =
             ["--name=x", &file, &engine, "--rw=trim", "--bs=5g", "--number_ios=1", "--allow_mounted_write=1"];
-        let run = place.ferrio(&[&words[..], &["--output-format=json"]].concat()).run().succeeded();
+        let run = dir.ferrio(&[&words[..], &["--output-format=json"]].concat()).run().succeeded();
         assert_eq!(figures(&run.json())[0][2], (1, 5 * GIB), "{engine}: {}", run.messages());
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::beside_fio::work::compare;
-use crate::support::{FERRIO, Place, Run, number, same, text};
+use crate::support::{FERRIO, Run, TestDir, number, same, text};
 
 /// Name, group, error, bytes read and written of a job.
 type Facts = (String, u64, u64, u64, u64);
@@ -27,14 +27,14 @@ fn outcome(run: &Run) -> (Option<i32>, Vec<Facts>) {
 /// The same job file under both programs: the same status, groups, errors and bytes.
 #[track_caller]
 fn agree(job: &str) -> Run {
-    let place = Place::new();
-    let path = place.job(job);
+    let dir = TestDir::new();
+    let path = dir.job(job);
     // fio prints messages about jobs where the report goes.
-    let mut fio = place.fio(&["--output-format=json", "--output=o.json", &path]).run();
-    let printed = place.read("o.json");
+    let mut fio = dir.fio(&["--output-format=json", "--output=o.json", &path]).run();
+    let printed = dir.read("o.json");
     let document = printed.find('{').unwrap_or_else(|| panic!("no report of fio:\n{printed}"));
     fio.stdout = printed[document..].to_owned();
-    let ferrio = place.ferrio(&["--output-format=json", &path]).run();
+    let ferrio = dir.ferrio(&["--output-format=json", &path]).run();
     same!("fio": outcome(&fio), "ferrio": outcome(&ferrio), "outcome of\n{job}");
     ferrio
 }
@@ -72,9 +72,9 @@ fn tolerated_errors_leave_the_same_report() {
 
 #[test]
 fn tolerated_errors_are_summed_up_in_the_text_report() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--filename=/dev/full", "--rw=write", "--size=40k", "--ignore_error=,ENOSPC"];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     let line = "     errors    : total=10, first_error=28/<No space left on device>\n";
     assert!(run.stdout.contains(line) && run.stdout.contains(": err=28 ("), "{}", run.stdout);
     assert_eq!(run.messages(), "");
@@ -83,7 +83,7 @@ fn tolerated_errors_are_summed_up_in_the_text_report() {
 #[test]
 fn tolerated_errors_are_told_one_by_one_when_asked_for() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--name=a",
         "--filename=/dev/full",
@@ -97,17 +97,17 @@ fn tolerated_errors_are_told_one_by_one_when_asked_for() {
         run.stderr.lines().filter(|line| line.contains("io_u error")).map(str::to_owned).collect::<Vec<_>>()
     };
     let as_fio: Vec<&str> = ["--as=fio"].iter().chain(&words).copied().collect();
-    let (fio, ferrio) = (lines(place.fio(&words).run()), lines(place.ferrio(&as_fio).run()));
+    let (fio, ferrio) = (lines(dir.fio(&words).run()), lines(dir.ferrio(&as_fio).run()));
     same!("fio": fio, "ferrio": ferrio, "lines about errors");
     assert_eq!(ferrio.len(), 2);
 }
 
 #[test]
 fn all_blocks_are_read_in_spite_of_mismatches_and_the_status_tells_of_them() {
-    let place = Place::new();
-    fs::write(place.work().join("f"), [0; 40960]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("f"), [0; 40960]).unwrap();
     let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--verify=crc32c"];
-    let with = |more: &[&'static str]| place.ferrio(&[&words[..], more].concat()).run();
+    let with = |more: &[&'static str]| dir.ferrio(&[&words[..], more].concat()).run();
     let strict = outcome(&with(&[]));
     assert_eq!((strict.0, strict.1[0].2, strict.1[0].3), (Some(1), 84, 4096));
     for more in [&["--continue_on_error=verify"][..], &["--ignore_error=,,EILSEQ", "--ioengine=io_uring"]] {
@@ -127,12 +127,12 @@ fn a_job_that_ends_takes_its_group_with_it() {
     needs!("fio");
     let endless = "ioengine=null\nsize=1m\ntime_based\nruntime=1h\n";
     let run = {
-        let place = Place::new();
-        let job = place.job(&format!(
+        let dir = TestDir::new();
+        let job = dir.job(&format!(
             "[quick]\nioengine=null\nsize=4k\nexitall\n[endless]\n{endless}[late]\n{endless}startdelay=1h\n\
              [behind]\nstonewall\nioengine=null\nsize=4k\n"
         ));
-        place.ferrio(&["--output-format=json", &job]).run().succeeded()
+        dir.ferrio(&["--output-format=json", &job]).run().succeeded()
     };
     let (_, jobs) = outcome(&run);
     assert_eq!((jobs[0].3, jobs[2].3, jobs[3].3), (4096, 0, 4096));
@@ -143,17 +143,17 @@ fn a_job_that_ends_takes_its_group_with_it() {
 
 #[test]
 fn commands_run_around_a_job() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job =
-        place.job(&format!("{NULL}[a b]\nexec_prerun=echo one && echo two >&2\nexec_postrun=echo three\n"));
-    let run = place.ferrio(&["--output-format=json", &job]).run().succeeded();
+        dir.job(&format!("{NULL}[a b]\nexec_prerun=echo one && echo two >&2\nexec_postrun=echo three\n"));
+    let run = dir.ferrio(&["--output-format=json", &job]).run().succeeded();
     assert_eq!(number(&run.json(), "/jobs/0/read/io_bytes"), 4096);
     assert_eq!(
         run.messages(),
         "a b : Saving output of prerun in a b.prerun.txt\na b : Saving output of postrun in a b.postrun.txt\n"
     );
-    assert_eq!(place.read("a b.prerun.txt"), "one\ntwo\n");
-    assert_eq!(place.read("a b.postrun.txt"), "three\n");
+    assert_eq!(dir.read("a b.prerun.txt"), "one\ntwo\n");
+    assert_eq!(dir.read("a b.postrun.txt"), "three\n");
 }
 
 /// fio ends with status 0 here, as if the job had done its work.
@@ -166,29 +166,29 @@ fn called_fio_a_job_that_cannot_begin_does_nothing_and_succeeds() {
     ];
     for (limit, message, options) in starts {
         for program in ["fio", FERRIO] {
-            let place = crate::failures::process_limits::place_for_all();
+            let dir = crate::failures::process_limits::dir_for_all();
             let job = ["--output-format=json", "--output=o.json", "--name=a", "--ioengine=null", "--size=4k"];
             let words = [&job[..], options].concat();
-            let run = crate::failures::process_limits::under(&place, limit, true, program, &words)
+            let run = crate::failures::process_limits::under(&dir, limit, true, program, &words)
                 .env("FERRIO_AS", "fio")
                 .run();
             assert_eq!(run.status, Some(0), "{program} {options:?}: {}", run.stderr);
             assert!([&run.stdout[..], &run.stderr].concat().contains(message), "{program}: {}", run.stderr);
-            let text = place.read("o.json");
+            let text = dir.read("o.json");
             let (report, _) = crate::support::document_within(&text);
             let jobs = report["jobs"].as_array().unwrap();
             assert!(jobs.iter().all(|job| job["error"] == 0 && job["read"]["io_bytes"] == 0), "{text}");
-            assert!(!place.work().join("after").exists(), "{program}");
+            assert!(!dir.work().join("after").exists(), "{program}");
         }
     }
 }
 
 #[test]
 fn a_failing_prerun_fails_the_run() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--output-format=json", "--name=a", "--ioengine=null", "--size=4k", "--exec_prerun=echo no; exit 2"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert_eq!(number(&run.json(), "/jobs/0/read/io_bytes"), 0);
     for part in ["a: exec_prerun ended with status 2, the job does no I/O", "func=exec_prerun"] {
         assert!(run.stderr.contains(part), "{part:?} is expected in\n{}", run.stderr);
@@ -197,32 +197,32 @@ fn a_failing_prerun_fails_the_run() {
 
 #[test]
 fn a_job_runs_on_named_numa_nodes_or_is_refused() {
-    let place = Place::new();
-    let job = place.job(&format!("{NULL}[a]\nnuma_cpu_nodes=all\nnuma_mem_policy=local\n"));
-    assert_eq!(outcome(&place.ferrio(&["--output-format=json", &job]).run()).1[0].3, 4096);
+    let dir = TestDir::new();
+    let job = dir.job(&format!("{NULL}[a]\nnuma_cpu_nodes=all\nnuma_mem_policy=local\n"));
+    assert_eq!(outcome(&dir.ferrio(&["--output-format=json", &job]).run()).1[0].3, 4096);
     let words = ["--name=a", "--ioengine=null", "--size=4k", "--numa_mem_policy=bind:1000"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert!(run.stderr.contains("there is no NUMA node 1000"), "{}", run.stderr);
 }
 
 #[test]
 fn a_run_may_have_more_jobs_than_fio_can_start_unless_it_is_called_fio() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--numjobs=4100", "--group_reporting"];
-    let report = place.ferrio(&[&job[..], &["--output-format=json"]].concat()).run().succeeded().json();
+    let report = dir.ferrio(&[&job[..], &["--output-format=json"]].concat()).run().succeeded().json();
     assert_eq!(number(&report, "/jobs/0/read/total_ios"), 4100);
     assert_eq!(number(&report, "/ferrio/run/jobs"), 4100);
-    let run = place.ferrio(&[&job[..], &["--as=fio"]].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&job[..], &["--as=fio"]].concat()).run().ended_with(1);
     assert!(run.stderr.contains("error: maximum number of jobs reached"), "{}", run.stderr);
 }
 
 #[test]
 fn a_report_says_how_far_apart_jobs_began_that_start_together() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let spread_and_run_time = |text: &str| {
-        let job = place.job(&format!("[global]\nioengine=null\nsize=4k\n{text}"));
+        let job = dir.job(&format!("[global]\nioengine=null\nsize=4k\n{text}"));
         let began = Instant::now();
-        let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+        let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
         (report["ferrio"]["run"]["start_spread_us"].as_u64(), began.elapsed().as_micros())
     };
     let spread = |text: &str| spread_and_run_time(text).0;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// Sizes and offsets of jobs that both programs run.
 const SAME: &[&str] = &[
@@ -26,18 +26,18 @@ const SAME: &[&str] = &[
 ];
 
 /// The start of each I/O of each job, and how many there were.
-fn offsets(place: &Place, is_fio: bool) -> Vec<(String, u64)> {
+fn offsets(dir: &TestDir, is_fio: bool) -> Vec<(String, u64)> {
     let mut job =
         "[global]\nioengine=null\nrw=write\nbs=4k\nthread\nwrite_lat_log\nlog_offset=1\n".to_owned();
     for (number, options) in SAME.iter().enumerate() {
         job += &format!("[j{number}]\nwrite_iolog=log{number}\n{options}\n");
     }
-    let job = place.job(&job);
+    let job = dir.job(&job);
     let words = ["--output-format=json", &job];
-    let run = if is_fio { place.fio(&words).run() } else { place.ferrio(&words).run() };
+    let run = if is_fio { dir.fio(&words).run() } else { dir.ferrio(&words).run() };
     let report = run.succeeded().json();
     let of_job = |at: usize| {
-        let log = fs::read_to_string(place.work().join(format!("log{at}"))).unwrap();
+        let log = fs::read_to_string(dir.work().join(format!("log{at}"))).unwrap();
         let ios = log.lines().filter(|line| ["read", "write", "trim"].iter().any(|word| line.contains(word)));
         let mut places: Vec<_> =
             ios.map(|line| line.split(' ').skip(1).collect::<Vec<_>>().join(" ") + "\n").collect();
@@ -54,7 +54,7 @@ fn offsets(place: &Place, is_fio: bool) -> Vec<(String, u64)> {
 #[test]
 fn a_share_of_the_size_is_as_many_bytes_as_in_fio() {
     needs!("fio");
-    let [fio, ferrio] = crate::support::both(|is_fio| offsets(&Place::new(), is_fio));
+    let [fio, ferrio] = crate::support::both(|is_fio| offsets(&TestDir::new(), is_fio));
     for ((fio, ferrio), options) in fio.iter().zip(&ferrio).zip(SAME) {
         assert_eq!(ferrio.1, fio.1, "number of I/Os with\n{options}");
         assert!(
@@ -70,13 +70,13 @@ fn a_share_of_the_size_is_as_many_bytes_as_in_fio() {
 #[test]
 fn a_share_of_a_filesize_is_one_of_that_size() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=null", "--filesize=1m", "--offset=25%", "--output-format=json"];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = dir.ferrio(&words).run().succeeded().json();
     assert_eq!(number(&report, "/jobs/0/read/io_bytes"), 768 << 10);
     // fio does not know this size, and refuses the offset.
     let called_fio: Vec<&str> = words.iter().chain(&["--as=fio"]).copied().collect();
-    let refused = [place.fio(&words).run().ended_with(1), place.ferrio(&called_fio).run().ended_with(1)];
+    let refused = [dir.fio(&words).run().ended_with(1), dir.ferrio(&called_fio).run().ended_with(1)];
     for run in refused {
         assert!(run.messages().contains("you need to specify valid offset="), "{}", run.messages());
     }

@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{FERRIO, Place, installed, number, same};
+use crate::support::{FERRIO, TestDir, installed, number, same};
 
 /// The head of each job: 64 reads of a file of its own.
 const JOB: [&str; 6] = ["--name=a", "--filename=f", "--direct=1", "--rw=randread", "--bs=4k", "--size=256k"];
@@ -17,8 +17,8 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 /// The report of such a job.
 fn report(more: &[&str]) -> Value {
-    let place = Place::new();
-    place.ferrio(&[&["--output-format=json+"], &with(more)[..]].concat()).run().succeeded().json()
+    let dir = TestDir::new();
+    dir.ferrio(&[&["--output-format=json+"], &with(more)[..]].concat()).run().succeeded().json()
 }
 
 /// Class, level, hint and number of reads of each priority of a report.
@@ -34,13 +34,13 @@ fn priorities(direction: &Value, latency: &str) -> Vec<[u64; 4]> {
 
 /// Direction, block size and priority of each I/O, as the log of completion latencies has them.
 fn logged(fio: bool, more: &[&str]) -> Vec<Vec<String>> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = with(&[&["--write_lat_log=x", "--log_prio=1"], more].concat());
-    let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
+    let program = if fio { dir.fio(&words) } else { dir.ferrio(&words) };
     program.run().succeeded();
     // fio 3.33 writes an offset that was not asked for.
     let columns = |row: Vec<String>| vec![row[2].clone(), row[3].clone(), row[row.len() - 1].clone()];
-    place.rows("x_clat.1.log").into_iter().map(columns).collect()
+    dir.rows("x_clat.1.log").into_iter().map(columns).collect()
 }
 
 #[test]
@@ -69,21 +69,21 @@ fn the_ios_that_fio_chooses_are_chosen() {
 
 #[test]
 fn rows_of_all_logs_have_the_jobs_priority() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let logs =
         ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_prio=1", "--log_offset=1"];
     let job = ["--ioengine=io_uring", "--prioclass=3", "--prio=1"];
-    place.ferrio(&with(&[&logs[..], &job].concat())).run().succeeded();
+    dir.ferrio(&with(&[&logs[..], &job].concat())).run().succeeded();
     for name in ["lat", "slat", "clat", "bw", "iops"] {
-        let text = place.read(&format!("x_{name}.1.log"));
+        let text = dir.read(&format!("x_{name}.1.log"));
         assert_eq!(text.lines().filter(|row| row.ends_with(", 0x6001")).count(), 64, "{name}:\n{text}");
     }
     let (averaged, plain) = (["--log_avg_msec=1000"], ["--log_prio=0", "--prio=5", "--prioclass=2"]);
-    place.ferrio(&with(&[&logs[..], &job, &averaged].concat())).run().succeeded();
-    let text = place.read("x_clat.1.log");
+    dir.ferrio(&with(&[&logs[..], &job, &averaged].concat())).run().succeeded();
+    let text = dir.read("x_clat.1.log");
     assert!(text.lines().count() == 1 && text.ends_with(", 0, 0, 0, 0x0000\n"), "{text}");
-    place.ferrio(&with(&[&logs[..], &job, &plain].concat())).run().succeeded();
-    let text = place.read("x_clat.1.log");
+    dir.ferrio(&with(&[&logs[..], &job, &plain].concat())).run().succeeded();
+    let text = dir.read("x_clat.1.log");
     assert!(text.lines().all(|row| row.ends_with(", 0")), "{text}");
 }
 
@@ -123,13 +123,13 @@ fn a_job_with_one_priority_has_no_latencies_by_priority() {
 
 #[test]
 fn jobs_of_a_group_with_different_priorities_are_told_apart() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=psync\nfilename=f\nsize=64k\ngroup_reporting\n[a]\nprio=3\n[b]\nprioclass=3\n[c]\nprio=3\n",
     );
-    let document = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let document = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     assert_eq!(priorities(&document["jobs"][0]["read"], "clat_ns"), [[2, 3, 0, 32], [3, 0, 0, 16]]);
-    let text = place.ferrio(&[job]).run().succeeded().stdout;
+    let text = dir.ferrio(&[job]).run().succeeded().stdout;
     assert!(text.contains("\n    clat prio 3/0/0 (33.33% of IOs) percentiles ("), "{text}");
 }
 
@@ -138,8 +138,8 @@ fn the_text_has_a_line_and_a_block_for_each_priority_where_fio_has_them() {
     needs!("fio");
     let more = ["--ioengine=libaio", "--cmdprio_percentage=40", "--cmdprio_class=2", "--cmdprio=3"];
     let titles = |fio: bool| {
-        let place = Place::new();
-        let program = if fio { place.fio(&with(&more)) } else { place.ferrio(&with(&more)) };
+        let dir = TestDir::new();
+        let program = if fio { dir.fio(&with(&more)) } else { dir.ferrio(&with(&more)) };
         let text = program.run().succeeded().stdout;
         // Up to the shares of latencies, whose units are a matter of speed.
         let lines = text.lines().map(str::trim).take_while(|line| !line.contains("sec)   :"));
@@ -158,10 +158,10 @@ fn the_text_has_a_line_and_a_block_for_each_priority_where_fio_has_them() {
 fn the_worker_asks_for_its_priority_and_requests_for_theirs() {
     needs!("strace");
     let traced = |more: &[&str]| {
-        let place = Place::new();
-        let output = place.beside("trace");
+        let dir = TestDir::new();
+        let output = dir.beside("trace");
         let trace = ["-f", "-v", "-o", output.to_str().unwrap(), "-e", "trace=ioprio_set,io_submit", FERRIO];
-        place.program(installed("strace"), &[&trace[..], &with(more)].concat()).run().succeeded();
+        dir.program(installed("strace"), &[&trace[..], &with(more)].concat()).run().succeeded();
         fs::read_to_string(output).unwrap()
     };
     let trace = traced(&["--ioengine=psync", "--prio=5"]);
@@ -173,12 +173,12 @@ fn the_worker_asks_for_its_priority_and_requests_for_theirs() {
 
 #[test]
 fn a_job_with_wrong_shares_fails_alone() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=libaio\nsize=64k\nrw=randread\n[a]\ncmdprio_percentage=50\ncmdprio_bssplit=4k/50\n\
          [b]\ncmdprio_bssplit=4k/50:4k/60\n[c]\ncmdprio_bssplit=4k/50/1\n[d]\n",
     );
-    let run = place.ferrio(&["--output-format=json", &job]).run().ended_with(3);
+    let run = dir.ferrio(&["--output-format=json", &job]).run().ended_with(3);
     for line in [
         "a: cmdprio_percentage and cmdprio_bssplit options are mutually exclusive",
         "b: cmdprio_bssplit total percentage for bs: 4096 exceeds 100",
@@ -208,7 +208,7 @@ fn wrong_numbers_and_engines_without_priorities_are_refused() {
         (["--ioengine=io_uring", "--cmdprio_class=0"], "invalid value `0` for option `cmdprio_class`"),
         (["--ioengine=psync", "--cmdprio_percentage=5"], "unrecognized option '--cmdprio_percentage=5'"),
     ] {
-        let run = Place::new().ferrio(&with(&more)).run().ended_with(1);
+        let run = TestDir::new().ferrio(&with(&more)).run().ended_with(1);
         assert!(run.stderr.contains(message) && run.stdout.is_empty(), "{more:?}: {}", run.stderr);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::support::{Place, both, same};
+use crate::support::{TestDir, both, same};
 
 /// Jobs whose random offsets fio 3.33 chooses as later versions do: its seed of zipf and the like is another one, and it cannot
 /// read zones that differ by direction.
@@ -27,20 +27,20 @@ const JOBS: [&str; 15] = [
 
 /// The I/Os of each job: direction, offset, length.
 fn sequences(fio: bool) -> Vec<String> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut text = "[global]\nioengine=null\nthread\nrandrepeat=0\n".to_owned();
     for (number, job) in JOBS.iter().enumerate() {
         // The default seed cannot begin every register; 11 can.
         text += &format!("[j{number}]\nrandseed=11\nwrite_iolog=j{number}.log\n{job}\n");
     }
-    let job = place.job(&text);
+    let job = dir.job(&text);
     let words = ["--output=report", &job];
-    if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+    if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
     let io = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().skip_while(|word| !word.starts_with('j')).collect();
         ["read", "write"].contains(words.get(1)?).then(|| words.join(" "))
     };
-    let log = |number| place.read(&format!("j{number}.log"));
+    let log = |number| dir.read(&format!("j{number}.log"));
     (0..JOBS.len()).map(|number| log(number).lines().filter_map(io).collect::<Vec<_>>().join("\n")).collect()
 }
 
@@ -61,12 +61,12 @@ fn a_shift_register_visits_small_files_as_in_fio() {
         format!("[j{blocks}]\nioengine=null\nstonewall\nrw=randread\nsize={size}k\nrandom_generator=lfsr\nwrite_iolog=j{blocks}.log\n")
     });
     let [fio, ferrio] = both(|is_fio| {
-        let place = Place::new();
-        let job = place.job(&("[global]\nthread\n".to_owned() + &jobs.concat()));
+        let dir = TestDir::new();
+        let job = dir.job(&("[global]\nthread\n".to_owned() + &jobs.concat()));
         let words = ["--output=report", &job];
-        if is_fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+        if is_fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
         let offsets = |blocks| {
-            let log = place.read(&format!("j{blocks}.log"));
+            let log = dir.read(&format!("j{blocks}.log"));
             let reads = log.lines().filter(|line| line.contains(" read "));
             reads.map(|line| line.rsplit(' ').nth(1).unwrap_or_default().to_owned()).collect::<Vec<_>>()
         };
@@ -89,38 +89,38 @@ fn sorted(mut offsets: Vec<String>) -> Vec<String> {
 
 #[test]
 fn a_job_runs_without_a_map_if_it_may_and_fails_if_not() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let text =
         "[a]\nioengine=null\nrw=randread\nsize=100p\nbs=512\nnumber_ios=3\nrandom_generator=tausworthe64\n";
-    let run = place.ferrio(&[&place.job(text)]).run().ended_with(1);
+    let run = dir.ferrio(&[&dir.job(text)]).run().ended_with(1);
     assert!(run.stderr.contains("does not fit into memory"), "{}", run.stderr);
-    let soft = place.job(&format!("{text}softrandommap=1\n"));
-    let run = place.ferrio(&[&soft]).run().ended_with(0);
+    let soft = dir.job(&format!("{text}softrandommap=1\n"));
+    let run = dir.ferrio(&[&soft]).run().ended_with(0);
     assert!(run.stderr.contains("a: no memory for the random map, running without"), "{}", run.stderr);
 }
 
 #[test]
 fn a_permutation_of_a_huge_file_begins_at_once_and_is_no_word_of_fio() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let text = "[a]\nioengine=null\nrw=randread\nsize=1p\nbs=512\nnumber_ios=50\nrandom_generator=permute\n";
-    let job = place.job(text);
-    let run = place.ferrio(&[&job]).run().ended_with(0);
+    let job = dir.job(text);
+    let run = dir.ferrio(&[&job]).run().ended_with(0);
     assert_eq!(run.messages(), "");
-    let run = place.ferrio(&["--strict=fio", &job]).run().ended_with(1);
+    let run = dir.ferrio(&["--strict=fio", &job]).run().ended_with(1);
     assert!(run.stderr.contains("fio has no such generator"), "{}", run.stderr);
 }
 
 #[test]
 fn an_exact_zipf_reaches_the_blocks_that_fios_misses_and_is_no_word_of_fio() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let touched = |options: &str| {
         let text = format!(
             "[a]\nioengine=null\nrw=randread\nsize=4000k\nio_size=40000k\nwrite_iolog=log\n{options}\n"
         );
-        let run = place.ferrio(&["--output=report", &place.job(&text)]).run().ended_with(0);
+        let run = dir.ferrio(&["--output=report", &dir.job(&text)]).run().ended_with(0);
         assert_eq!(run.messages(), "");
-        let log = place.read("log");
-        fs::remove_file(place.work().join("log")).unwrap();
+        let log = dir.read("log");
+        fs::remove_file(dir.work().join("log")).unwrap();
         let reads = log.lines().filter(|line| line.contains(" read "));
         let offsets: Vec<_> =
             reads.map(|line| line.rsplit(' ').nth(1).unwrap_or_default().to_owned()).collect();
@@ -140,9 +140,9 @@ fn an_exact_zipf_reaches_the_blocks_that_fios_misses_and_is_no_word_of_fio() {
     assert!((2130..=2480).contains(&center), "{center}");
 
     for option in ["random_distribution=zipf_exact:0.8", "file_service_type=zipf_exact"] {
-        let job = place.job(&format!("[a]\nioengine=null\nrw=randread\nsize=1m\nnrfiles=2\n{option}\n"));
+        let job = dir.job(&format!("[a]\nioengine=null\nrw=randread\nsize=1m\nnrfiles=2\n{option}\n"));
         for words in [&["--strict=fio", &job][..], &["--as=fio", &job]] {
-            let run = place.ferrio(words).run().ended_with(1);
+            let run = dir.ferrio(words).run().ended_with(1);
             assert!(run.stderr.contains("fio has no such distribution"), "{}", run.stderr);
         }
     }
@@ -150,13 +150,13 @@ fn an_exact_zipf_reaches_the_blocks_that_fios_misses_and_is_no_word_of_fio() {
 
 #[test]
 fn what_is_appended_stands_behind_what_was_there() {
-    let place = Place::new();
-    let path = place.work().join("f");
+    let dir = TestDir::new();
+    let path = dir.work().join("f");
     fs::write(&path, b"keep this text").unwrap();
     for rw in ["write", "read"] {
         let before = fs::read(&path).unwrap();
         let job = format!("[a]\nioengine=psync\nfilename=f\nrw={rw}\nsize=16k\nfile_append=1\n");
-        place.ferrio(&[&place.job(&job)]).run().ended_with(0);
+        dir.ferrio(&[&dir.job(&job)]).run().ended_with(0);
         let after = fs::read(&path).unwrap();
         assert_eq!(after.len(), before.len() + 16384, "{rw}");
         assert!(after.starts_with(&before), "{rw}");

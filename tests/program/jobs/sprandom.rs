@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::support::{FERRIO, Place, number};
+use crate::support::{FERRIO, TestDir, number};
 
 /// 32 MiB in blocks of 4 KiB: 8192 blocks, with 15 % of spare space 9420.
 const SIZE: &str = "size=32m";
@@ -19,22 +19,22 @@ fn job(more: &str) -> String {
 }
 
 /// The blocks written by a job, in order.
-fn writes(place: &Place) -> Vec<u64> {
+fn writes(dir: &TestDir) -> Vec<u64> {
     let block = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         let [_, _, "write", offset, "4096"] = words[..] else { return None };
         Some(offset.parse::<u64>().unwrap() / 4096)
     };
-    place.read("log").lines().filter_map(block).collect()
+    dir.read("log").lines().filter_map(block).collect()
 }
 
 /// Runs the job and returns the blocks it writes; `true` for those that were written before.
 fn run(more: &str) -> Vec<(u64, bool)> {
-    let place = Place::new();
-    let path = place.job(&job(more));
-    let report = place.ferrio(&["--output-format=json", &path]).run().succeeded().json();
+    let dir = TestDir::new();
+    let path = dir.job(&job(more));
+    let report = dir.ferrio(&["--output-format=json", &path]).run().succeeded().json();
     let mut times = HashMap::new();
-    let writes: Vec<_> = writes(&place)
+    let writes: Vec<_> = writes(&dir)
         .into_iter()
         .map(|block| {
             let times = times.entry(block).or_insert(0);
@@ -70,9 +70,9 @@ fn a_pass_writes_each_block_and_the_shares_of_the_model_again() {
             assert!(is_likely(again, REGION, SHARES[at - 1]), "{more}: {again} repetitions in region {at}");
             assert!(region[..again].iter().all(|(_, again)| *again), "{more}: they begin region {at}");
             let last: Vec<u64> = regions[at - 1].iter().map(|&(block, _)| block).collect();
-            let mut places =
+            let mut before =
                 region[..again].iter().map(|(block, _)| last.iter().position(|one| one == block));
-            assert!(places.all(|place| place.is_some()), "{more}: region {at} repeats the one before");
+            assert!(before.all(|block| block.is_some()), "{more}: region {at} repeats the one before");
         }
     }
 }
@@ -97,9 +97,9 @@ fn with_a_cache_repetitions_come_a_region_later() {
 #[test]
 fn what_was_written_verifies() {
     for more in ["ioengine=psync", "ioengine=io_uring\niodepth=16"] {
-        let place = Place::new();
-        let path = place.job(&job(&format!("verify=crc32c\n{more}")));
-        let report = place.ferrio(&["--output-format=json", &path]).run().succeeded().json();
+        let dir = TestDir::new();
+        let path = dir.job(&job(&format!("verify=crc32c\n{more}")));
+        let report = dir.ferrio(&["--output-format=json", &path]).run().succeeded().json();
         let job = &report["jobs"][0];
         assert!(number(job, "/write/total_ios") > BLOCKS, "{more}");
         assert!(number(job, "/read/total_ios") >= BLOCKS, "{more}: each block is read back");
@@ -120,10 +120,10 @@ fn one_job_with_one_seed_writes_the_same() {
 
 #[test]
 fn less_than_the_file_can_be_prepared() {
-    let place = Place::new();
-    let path = place.job(&job("ioengine=null\nio_size=8m"));
-    place.ferrio(&[&path]).run().succeeded();
-    let mut blocks = writes(&place);
+    let dir = TestDir::new();
+    let path = dir.job(&job("ioengine=null\nio_size=8m"));
+    dir.ferrio(&[&path]).run().succeeded();
+    let mut blocks = writes(&dir);
     assert!(blocks.iter().max() > Some(&(BLOCKS * 9 / 10)), "offsets are in the whole file");
     blocks.sort_unstable();
     blocks.dedup();
@@ -132,18 +132,18 @@ fn less_than_the_file_can_be_prepared() {
 
 #[test]
 fn what_it_sets_is_in_the_output_of_fio() {
-    let place = Place::new();
-    let path = place.job(&job("ioengine=null"));
-    let run = place.ferrio(&["--as=fio", &path]).run().succeeded();
+    let dir = TestDir::new();
+    let path = dir.job(&job("ioengine=null"));
+    let run = dir.ferrio(&["--as=fio", &path]).run().succeeded();
     let want = "fio: sprandom sets random_generator=lfsr\nfio: sprandom sets norandommap=1\n";
     assert!(run.stdout.contains(want), "{}", run.stdout);
 }
 
 #[test]
 fn debug_lines_have_the_distribution_and_each_write() {
-    let place = Place::new();
-    let path = place.job(&job("ioengine=null"));
-    let run = place.ferrio(&["--debug=sprandom", &path]).run().succeeded();
+    let dir = TestDir::new();
+    let path = dir.job(&job("ioengine=null"));
+    let run = dir.ferrio(&["--debug=sprandom", &path]).run().succeeded();
     let lines: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("sprandom ")).collect();
     let has = |text: &str| lines.iter().any(|line| line.ends_with(text));
     assert!(has(
@@ -151,11 +151,11 @@ fn debug_lines_have_the_distribution_and_each_write() {
     ));
     assert!(has("region 1: 21.67% are written again"), "{}", run.stderr);
     let offset = |line: &&str| {
-        let (_, place) = line.split_once(" at 0x")?;
-        u64::from_str_radix(place.split_once(',')?.0, 16).ok()
+        let (_, offset) = line.split_once(" at 0x")?;
+        u64::from_str_radix(offset.split_once(',')?.0, 16).ok()
     };
     let reported: Vec<u64> = lines.iter().filter_map(offset).map(|offset| offset / 4096).collect();
-    assert_eq!(reported, writes(&place));
+    assert_eq!(reported, writes(&dir));
     let of = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
     assert_eq!(of(", new"), 8192);
     assert_eq!(of(", again"), reported.len() - 8192);
@@ -163,9 +163,9 @@ fn debug_lines_have_the_distribution_and_each_write() {
 
 #[test]
 fn a_check_says_what_is_written() {
-    let place = Place::new();
-    let path = place.job(&job("ioengine=null"));
-    let report = place.ferrio(&["check", "--output-format=json", &path]).run().succeeded().json();
+    let dir = TestDir::new();
+    let path = dir.job(&job("ioengine=null"));
+    let report = dir.ferrio(&["check", "--output-format=json", &path]).run().succeeded().json();
     let pass = &report["jobs"][0]["preconditioning"];
     assert_eq!(number(pass, "/logical_bytes"), 32 << 20);
     assert_eq!(number(pass, "/physical_bytes"), 9420 << 12);
@@ -175,7 +175,7 @@ fn a_check_says_what_is_written() {
     assert_eq!(number(pass, "/repeated_bytes"), repeated << 12);
     assert!((pass["write_amplification"].as_f64().unwrap() - 4.0333).abs() < 0.0001);
     assert_eq!(number(&report["jobs"][0], "/volume/write"), (BLOCKS + repeated) << 12);
-    let text = place.ferrio(&["check", &path]).run().succeeded().stdout;
+    let text = dir.ferrio(&["check", &path]).run().succeeded().stdout;
     assert!(
         text.contains("8 regions of 4.6MiB, share written again: 24.79% (first) to 0.00% (last)"),
         "{text}"
@@ -184,13 +184,12 @@ fn a_check_says_what_is_written() {
 
 #[test]
 fn a_device_is_prepared_in_parts() {
-    let place = Place::new();
-    let path =
-        place.job(&job("ioengine=psync\nsize=16m\nnumjobs=2\noffset_increment=16m\ngroup_reporting=1"));
-    let report = place.ferrio(&["--output-format=json", &path]).run().succeeded().json();
+    let dir = TestDir::new();
+    let path = dir.job(&job("ioengine=psync\nsize=16m\nnumjobs=2\noffset_increment=16m\ngroup_reporting=1"));
+    let report = dir.ferrio(&["--output-format=json", &path]).run().succeeded().json();
     let written = number(&report["jobs"][0], "/write/total_ios");
     assert!((9000..=9420).contains(&written), "{written}");
-    assert_eq!(place.files()[0], ("f".to_owned(), 32 << 20));
+    assert_eq!(dir.files()[0], ("f".to_owned(), 32 << 20));
 }
 
 #[test]
@@ -211,12 +210,12 @@ fn what_makes_no_sense_is_refused() {
         ("random_distribution=zipf:1.1", "sprandom chooses the offsets itself"),
         ("numjobs=2", "several clones of a job with sprandom write the same part of f"),
     ] {
-        let place = Place::new();
-        let path = place.job(&job(&format!("ioengine=psync\n{more}")));
-        let run = place.ferrio(&[&path]).run().ended_with(1);
+        let dir = TestDir::new();
+        let path = dir.job(&job(&format!("ioengine=psync\n{more}")));
+        let run = dir.ferrio(&[&path]).run().ended_with(1);
         assert!(run.stderr.contains(want), "{more}: {}", run.stderr);
         assert!(run.stderr.contains("= help: "), "{more}: {}", run.stderr);
-        assert!(!place.is_written("f"), "{more}: nothing is laid out");
-        place.program(FERRIO, &["--as=fio", &path]).run().ended_with(1);
+        assert!(!dir.is_written("f"), "{more}: nothing is laid out");
+        dir.program(FERRIO, &["--as=fio", &path]).run().ended_with(1);
     }
 }

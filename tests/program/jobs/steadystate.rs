@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, number, same, text};
+use crate::support::{TestDir, number, same, text};
 
 /// Longest time a job here would run, in ms.
 const RUNTIME_MS: u64 = 30_000;
@@ -17,9 +17,9 @@ fn jobs(globals: &str, jobs: &[&str]) -> String {
 
 /// The report of a run of ferrio.
 fn report(job: &str) -> Value {
-    let place = Place::new();
-    let job = place.job(job);
-    place.ferrio(&["--output-format=json", &job]).run().succeeded().json()
+    let dir = TestDir::new();
+    let job = dir.job(job);
+    dir.ferrio(&["--output-format=json", &job]).run().succeeded().json()
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -118,14 +118,14 @@ fn object_and_line_are_those_of_fio() {
     needs!("fio");
     let job = jobs("", &["ss=iops_slope:60%", "new_group\nss=bw:60%", "new_group\nss=bw:0\nruntime=1500ms"]);
     let facts = |fio: bool| {
-        let place = Place::new();
-        let (path, output) = (place.job(&job), place.beside("report"));
+        let dir = TestDir::new();
+        let (path, output) = (dir.job(&job), dir.beside("report"));
         let output_word = format!("--output={}", output.display());
         let words = ["--output-format=json,normal", &output_word, &path];
         if fio {
-            place.fio(&words).run().succeeded()
+            dir.fio(&words).run().succeeded()
         } else {
-            place.ferrio(&words).run().succeeded()
+            dir.ferrio(&words).run().succeeded()
         };
         let both = std::fs::read_to_string(output).unwrap();
         let mut documents =
@@ -154,8 +154,8 @@ fn object_and_line_are_those_of_fio() {
 
 #[test]
 fn a_limit_of_latencies_that_are_not_measured_is_refused() {
-    let place = Place::new();
-    let job = place.job(&jobs("", &["ss=lat:10%\ngtod_reduce=1"]));
-    let run = place.ferrio(&[&job]).run().ended_with(1);
+    let dir = TestDir::new();
+    let job = dir.job(&jobs("", &["ss=lat:10%\ngtod_reduce=1"]));
+    let run = dir.ferrio(&[&job]).run().ended_with(1);
     assert!(run.stderr.contains("steadystate=lat needs the completion latencies"), "{}", run.stderr);
 }

@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 
 use nix::unistd::getuid;
 
-use crate::failures::process_limits::place_for_all;
-use crate::support::{Place, Run, same, skipped};
+use crate::failures::process_limits::dir_for_all;
+use crate::support::{Run, TestDir, same, skipped};
 
 const JOB: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];
 const CPUS: &str = "--exec_prerun=grep Cpus_allowed_list /proc/self/status";
@@ -23,10 +23,10 @@ fn privileged(test: &str) -> bool {
 
 /// What the command before a job with these options printed, under one of the programs.
 fn seen(fio: bool, options: &[&str]) -> (Option<i32>, String) {
-    let place = place_for_all();
+    let dir = dir_for_all();
     let words = [&JOB[..], options].concat();
-    let run = if fio { place.fio(&words) } else { place.ferrio(&words) }.run();
-    (run.status, if place.is_written("a.prerun.txt") { place.read("a.prerun.txt") } else { String::new() })
+    let run = if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run();
+    (run.status, if dir.is_written("a.prerun.txt") { dir.read("a.prerun.txt") } else { String::new() })
 }
 
 /// Both programs print the same, which is returned.
@@ -55,15 +55,15 @@ fn only_the_worker_changes_its_user() {
     if !privileged("only_the_worker_changes_its_user") {
         return;
     }
-    let place = place_for_all();
+    let dir = dir_for_all();
     let options = "[global]\nsize=8k\nioengine=psync\nrw=write\n\
         [a]\nuid=65534\ngid=65533\ncreate_on_open=1\n\
         [b]\nuid=65534\nrw=read\n\
         [c]\nuid=65532\ncreate_serialize=0\nio_submit_mode=offload\niodepth=2\n\
         [d]\nuid=65532\ncreate_on_open=1\nioengine=io_uring\n\
         [e]\ncreate_on_open=1\nwrite_lat_log=e\n";
-    place.ferrio(&[&place.job(options)]).run().succeeded();
-    let owner = |name: &str| fs::metadata(place.work().join(name)).unwrap();
+    dir.ferrio(&[&dir.job(options)]).run().succeeded();
+    let owner = |name: &str| fs::metadata(dir.work().join(name)).unwrap();
     let owners = ["a.0.0", "b.0.0", "c.0.0", "d.0.0", "e.0.0", "e_lat.5.log"]
         .map(|name| (owner(name).uid(), owner(name).gid()));
     let none = owner("e.0.0").gid();
@@ -77,14 +77,14 @@ fn a_user_that_may_not_change_fails_the_job_with_the_option() {
         return;
     }
     for option in ["uid", "gid"] {
-        let place = place_for_all();
+        let dir = dir_for_all();
         let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
         let changed = format!("--{option}=1");
         let words = [&JOB[..], &["--output-format=json", &changed]].concat();
         let [fio, ferrio] =
             [crate::support::installed("fio"), crate::support::FERRIO.into()].map(|program| {
                 let program = program.to_str().unwrap().to_owned();
-                place.program("setpriv", &[&user[..], &[&program], &words[..]].concat()).run()
+                dir.program("setpriv", &[&user[..], &[&program], &words[..]].concat()).run()
             });
         let error = "err=1/file:";
         let func = format!("func=set{option}, error=Operation not permitted");
@@ -115,10 +115,10 @@ fn a_mask_and_the_cpu_of_the_clock_choose_cpus_as_in_fio() {
 fn the_process_has_what_all_jobs_share() {
     let process = "ionice -p $PPID && cat /proc/$PPID/comm && cut -d' ' -f19 /proc/$PPID/stat && nice";
     let printed = |job: &str| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let text = format!("[global]\nioengine=null\nsize=4k\nexec_prerun={process}\n{job}");
-        place.ferrio(&[place.job(&text)]).run().succeeded();
-        place.read("a.prerun.txt")
+        dir.ferrio(&[dir.job(&text)]).run().succeeded();
+        dir.read("a.prerun.txt")
     };
     let shared = "prio=3\ncomm=averyverylongname\nnice=7\n";
     // That of a job is added to what the tests themselves have.
@@ -136,12 +136,12 @@ fn the_process_has_what_all_jobs_share() {
 
 #[test]
 fn the_thread_that_reports_name_has_the_name_and_the_priority_of_its_job() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let look = "--exec_prerun=for t in /proc/$PPID/task/*; do echo \"$(cat $t/comm) $(ionice -p $(basename $t))\"; done";
     let other = ["--name=b", "--prio=5", "--ioengine=null", "--size=4k"];
     let words = [&JOB[..], &["--comm=reader", "--prio=3", look], &other].concat();
-    place.ferrio(&words).run().succeeded();
-    let tasks = place.read("a.prerun.txt");
+    dir.ferrio(&words).run().succeeded();
+    let tasks = dir.read("a.prerun.txt");
     assert!(tasks.contains("reader best-effort: prio 3\n"), "{tasks}");
 }
 
@@ -159,10 +159,10 @@ fn each_worker_locks_its_memory() {
     // The second job keeps its memory until the first has looked.
     let look = "--exec_prerun=grep VmLck /proc/$PPID/status; touch seen";
     let wait = "--exec_prerun=for i in $(seq 6000); do test -e seen && exit; sleep 0.01; done; exit 1";
-    let place = Place::new();
+    let dir = TestDir::new();
     let second = ["--name=b", "--ioengine=null", "--size=4k", "--lockmem=64k", wait];
-    place.ferrio(&[&JOB[..], &["--lockmem=128k", look], &second].concat()).run().succeeded();
-    let both = place.read("a.prerun.txt");
+    dir.ferrio(&[&JOB[..], &["--lockmem=128k", look], &second].concat()).run().succeeded();
+    let both = dir.read("a.prerun.txt");
     assert_eq!(both.split_whitespace().nth(1), Some("192"), "threads of one process: {both}");
     assert_eq!(locked(false, &["--lockmem=0"]), all("0"));
 }
@@ -200,12 +200,12 @@ fn a_job_is_in_its_cgroup_which_goes_with_the_run() {
     fs::remove_dir(&directory).unwrap();
     assert_eq!((status, there), (Some(0), true));
     if groups.per_thread {
-        let place = Place::new();
+        let dir = TestDir::new();
         let job = format!(
             "[global]\nioengine=null\nsize=4k\nexec_prerun=cat /proc/self/cgroup\n[a]\ncgroup={name}\n[b]\n"
         );
-        place.ferrio(&[place.job(&job)]).run().succeeded();
-        let [a, b] = ["a", "b"].map(|job| group_of(&place.read(&format!("{job}.prerun.txt"))));
+        dir.ferrio(&[dir.job(&job)]).run().succeeded();
+        let [a, b] = ["a", "b"].map(|job| group_of(&dir.read(&format!("{job}.prerun.txt"))));
         assert_eq!(a, format!("/{name}"));
         assert_ne!(b, a, "a thread moves alone");
     }
@@ -223,9 +223,9 @@ fn a_worker_with_another_user_returns_from_a_cgroup_of_this_user() {
         return skipped(name, "no cgroup can be made here");
     }
     std::os::unix::fs::chown(&directory, Some(65534), None).unwrap();
-    let place = Place::new();
+    let dir = TestDir::new();
     let option = format!("--cgroup={parent}/x");
-    let run = place.ferrio(&[&JOB[..], &["--uid=65534", &option]].concat()).run();
+    let run = dir.ferrio(&[&JOB[..], &["--uid=65534", &option]].concat()).run();
     let removed = !directory.join("x").exists();
     let _ = fs::remove_dir(directory.join("x"));
     fs::remove_dir(&directory).unwrap();
@@ -245,8 +245,8 @@ fn a_disk_gets_the_scheduler_of_the_job_or_the_job_fails() {
     if !privileged("a_disk_gets_the_scheduler_of_the_job_or_the_job_fails") {
         return;
     }
-    let place = Place::new();
-    let device = ferrio_machine::storage_device(&place.work()).and_then(ferrio_machine::Disk::of);
+    let dir = TestDir::new();
+    let device = ferrio_machine::storage_device(&dir.work()).and_then(ferrio_machine::Disk::of);
     let current = device.filter(|disk| disk.slaves().is_empty()).and_then(|disk| disk.scheduler());
     let Some(current) = current else {
         return skipped("a_disk_gets_the_scheduler_of_the_job_or_the_job_fails", "the disk has no scheduler");
@@ -255,13 +255,13 @@ fn a_disk_gets_the_scheduler_of_the_job_or_the_job_fails() {
     let with = |name: &str| [&job[..], &[&format!("--ioscheduler={name}")]].concat().join(" ");
     let run = |fio: bool, words: &str| {
         let words: Vec<&str> = words.split(' ').collect();
-        if fio { place.fio(&words) } else { place.ferrio(&words) }.run()
+        if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run()
     };
     assert_eq!(run(false, &with(&current)).status, Some(0));
     for fio in [true, false] {
         assert_eq!(failing(&run(fio, &with("nosuch"))), (Some(1), true), "fio: {fio}");
     }
     // An engine without disk has nothing to switch.
-    let run = place.ferrio(&[&JOB[..], &["--ioscheduler=nosuch"]].concat()).run().succeeded();
+    let run = dir.ferrio(&[&JOB[..], &["--ioscheduler=nosuch"]].concat()).run().succeeded();
     assert!(run.stderr.contains("`ioscheduler` has no effect here: this engine does no I/O on disks"));
 }

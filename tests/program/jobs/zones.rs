@@ -3,34 +3,34 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 
-use crate::support::{FERRIO, Place, Run, installed, number, same};
+use crate::support::{FERRIO, Run, TestDir, installed, number, same};
 
 /// What all jobs of a comparison have: with a seed of their own, versions of fio draw the same offsets.
 const GLOBAL: &str = "[global]\nzonemode=zbd\nzonesize=64k\nbs=4k\nsize=256k\nrandrepeat=0\nrandseed=137\nverify_state_save=0\n";
 
 /// Runs a job file; each file that it may name has 512 KiB.
-fn run(text: &str, fio: bool) -> (Place, Run, String) {
-    let place = Place::new();
+fn run(text: &str, fio: bool) -> (TestDir, Run, String) {
+    let dir = TestDir::new();
     for name in text.lines().filter_map(|line| line.strip_prefix("filename=")) {
-        File::create(place.work().join(name)).unwrap().set_len(512 << 10).unwrap();
+        File::create(dir.work().join(name)).unwrap().set_len(512 << 10).unwrap();
     }
-    let job = place.job(text);
-    let report = place.beside("report");
+    let job = dir.job(text);
+    let report = dir.beside("report");
     let output = format!("--output={}", report.display());
     let words = [output.as_str(), &job];
-    let run = if fio { place.fio(&words) } else { place.ferrio(&words) }.run();
+    let run = if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run();
     let report = fs::read_to_string(report).unwrap_or_default();
-    (place, run, report)
+    (dir, run, report)
 }
 
 /// The I/Os of a log, without times.
-fn ios(place: &Place, name: &str) -> Vec<String> {
+fn ios(dir: &TestDir, name: &str) -> Vec<String> {
     let io = |line: &str| {
         let (_, io) = line.split_once(' ')?;
         let words: Vec<&str> = io.split(' ').skip(1).collect();
         (words.len() == 3).then(|| words.join(" "))
     };
-    place.read(name).lines().filter_map(io).collect()
+    dir.read(name).lines().filter_map(io).collect()
 }
 
 /// The numbers of zone resets in a text report, those of writes.
@@ -51,9 +51,9 @@ fn compare_all(jobs: &[&str]) {
 /// Compares the logs and the resets of a job file.
 fn compare(text: &str, jobs: usize) {
     let [fio, ferrio] = [true, false].map(|fio| {
-        let (place, run, report) = run(text, fio);
+        let (dir, run, report) = run(text, fio);
         run.succeeded();
-        ((0..jobs).map(|at| ios(&place, &format!("log{at}"))).collect::<Vec<_>>(), resets(&report))
+        ((0..jobs).map(|at| ios(&dir, &format!("log{at}"))).collect::<Vec<_>>(), resets(&report))
     });
     for (at, (fio, ferrio)) in fio.0.iter().zip(&ferrio.0).enumerate() {
         same!("fio": fio, "ferrio": ferrio, "the I/Os of job {at} of\n{text}");
@@ -160,12 +160,12 @@ fn what_a_reset_has_discarded_is_not_read_back() {
     let options =
         "rw=randwrite io_size=512k verify=crc32c zone_reset_threshold=0.25 zone_reset_frequency=0.3";
     let text = format!("{GLOBAL}[j]\nfilename=f\nwrite_iolog=log\n{}\n", options.replace(' ', "\n"));
-    let (place, run, report) = run(&text, false);
+    let (dir, run, report) = run(&text, false);
     run.succeeded();
     assert_ne!(resets(&report), ["0 zone resets"]);
     let (mut written, mut discarded, mut passes) = (BTreeSet::new(), 0, 0);
     let mut read = BTreeSet::new();
-    for io in ios(&place, "log") {
+    for io in ios(&dir, "log") {
         let words: Vec<&str> = io.split(' ').collect();
         let offset: u64 = words[1].parse().unwrap();
         match words[0] {
@@ -240,20 +240,20 @@ fn two_jobs_write_to_one_zone_in_turns() {
     let text = format!(
         "{GLOBAL}filename=f\nioengine=io_uring\niodepth=4\ndirect=1\nrw=randwrite\nio_size=2m\nmax_open_zones=2\n[a]\n[b]\n[c]\n"
     );
-    let (place, run, _) = run(&text, false);
+    let (dir, run, _) = run(&text, false);
     run.succeeded();
-    assert_eq!(place.files(), [("f".to_owned(), 512 << 10)]);
+    assert_eq!(dir.files(), [("f".to_owned(), 512 << 10)]);
 }
 
 #[test]
 fn the_document_has_the_zone_resets_of_writes_and_trims() {
-    let place = Place::new();
-    File::create(place.work().join("f")).unwrap().set_len(256 << 10).unwrap();
+    let dir = TestDir::new();
+    File::create(dir.work().join("f")).unwrap().set_len(256 << 10).unwrap();
     let words =
         "--name=a --filename=f --size=256k --zonemode=zbd --zonesize=64k --bs=4k --output-format=json";
     let document = |more: &str| {
         let words: Vec<&str> = words.split(' ').chain(more.split(' ')).collect();
-        place.ferrio(&words).run().succeeded().json()
+        dir.ferrio(&words).run().succeeded().json()
     };
     let report = document("--rw=write --io_size=512k");
     assert_eq!(number(&report, "/jobs/0/write/zone_resets"), 4);
@@ -265,16 +265,16 @@ fn the_document_has_the_zone_resets_of_writes_and_trims() {
 
 /// Offset and outcome of the pwrite calls of a job whose third call fails.
 fn writes_around_an_error(options: &str) -> Vec<String> {
-    let place = Place::new();
-    File::create(place.work().join("f")).unwrap().set_len(128 << 10).unwrap();
-    let job = place.job(&format!(
+    let dir = TestDir::new();
+    File::create(dir.work().join("f")).unwrap().set_len(128 << 10).unwrap();
+    let job = dir.job(&format!(
         "[a]\nfilename=f\nzonemode=zbd\nzonesize=64k\nbs=16k\nsize=128k\nrw=write\ncontinue_on_error=write\n{options}"
     ));
-    let trace = place.beside("trace");
+    let trace = dir.beside("trace");
     let output = trace.display().to_string();
     let inject = "inject=pwrite64:error=EIO:when=3";
     let words = ["-f", "-o", &output, "-e", "trace=pwrite64", "-e", inject, FERRIO, &job];
-    let _: Run = place.program(installed("strace"), &words).run();
+    let _: Run = dir.program(installed("strace"), &words).run();
     let calls = fs::read_to_string(trace).unwrap();
     let outcome = |line: &str| {
         let (_, call) = line.rsplit_once("16384, ")?;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::live::live_line::written;
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// Sets the title, clears the screen, hides what follows, returns to the start of the line, deletes, changes the colour in one byte,
 /// and turns the text around.
@@ -29,10 +29,10 @@ fn foreign(text: &str) -> Vec<(usize, char)> {
     text.char_indices().filter(|&(_, sign)| is_foreign(sign)).collect()
 }
 
-/// A place with hostile inputs for all commands.
-fn place() -> Place {
-    let (place, section) = (Place::new(), of_section());
-    let file = |name: &str, text: String| fs::write(place.work().join(name), text).unwrap();
+/// A directory with hostile inputs for all commands.
+fn dir_with_hostile_inputs() -> TestDir {
+    let (dir, section) = (TestDir::new(), of_section());
+    let file = |name: &str, text: String| fs::write(dir.work().join(name), text).unwrap();
     file("good.fio", format!("[a{section}]\nioengine=null\nsize=4k\ndescription=d{HOSTILE}\nverifysort=1\n"));
     file("failing.fio", format!("[a{section}]\nioengine=null\nsize=4k\nexec_prerun=false {HOSTILE}\n"));
     file("missing.fio", format!("[a]\nrw=read\nfilename=f{HOSTILE}\nallow_file_create=0\nsize=4k\n"));
@@ -50,15 +50,15 @@ fn place() -> Place {
     file("trace.csv", format!("128166372003061629,h{HOSTILE},0,Read,8192,4096,413\n{HOSTILE}\n"));
     file("broken.json", format!("{{\"{HOSTILE}"));
     let words = ["--output-format=json", "--output=x.json", "good.fio"];
-    place.ferrio(&words).run().succeeded();
-    fs::create_dir(place.work().join(format!("d{HOSTILE}"))).unwrap();
-    fs::copy(place.work().join("x.json"), place.work().join(format!("d{HOSTILE}/{HOSTILE}.json"))).unwrap();
-    place
+    dir.ferrio(&words).run().succeeded();
+    fs::create_dir(dir.work().join(format!("d{HOSTILE}"))).unwrap();
+    fs::copy(dir.work().join("x.json"), dir.work().join(format!("d{HOSTILE}/{HOSTILE}.json"))).unwrap();
+    dir
 }
 
 #[test]
 fn no_command_hands_control_characters_to_a_terminal() {
-    let place = place();
+    let dir = dir_with_hostile_inputs();
     let hostile = |word: &str| word.replace('@', HOSTILE);
     let lines = [
         // Runs, their reports and messages.
@@ -167,7 +167,7 @@ fn no_command_hands_control_characters_to_a_terminal() {
         };
         for own in called {
             let own_eta = if is_run && !line.starts_with("check") { &["--eta=never"][..] } else { &[] };
-            let text = written(&place, 200, &[own_eta, own, &words].concat());
+            let text = written(&dir, 200, &[own_eta, own, &words].concat());
             assert_eq!(foreign(&text), [], "{line} {own:?}: {text:?}");
         }
     }
@@ -175,10 +175,10 @@ fn no_command_hands_control_characters_to_a_terminal() {
 
 #[test]
 fn the_live_line_and_the_progress_of_a_series_pass() {
-    let place = place();
+    let dir = dir_with_hostile_inputs();
     let words =
         ["--eta=always", "--eta-interval=250ms", "--time_based", "--runtime=1", "--rate_iops=50", "good.fio"];
-    let live = written(&place, 200, &[&["--name=b", "--ioengine=null", "--size=4k"], &words[..]].concat());
+    let live = written(&dir, 200, &[&["--name=b", "--ioengine=null", "--size=4k"], &words[..]].concat());
     assert!(live.contains("Jobs: ") && live.contains("]\r"), "{live:?}");
     let others = live.replace(char::is_whitespace, "").replace("\r", "");
     assert_eq!(foreign(&others), [], "{live:?}");
@@ -187,8 +187,8 @@ fn the_live_line_and_the_progress_of_a_series_pass() {
 /// The escapes from U+007F on are those of JSON, so that a document on a terminal stays one.
 #[test]
 fn a_document_on_a_terminal_is_the_same_document() {
-    let place = place();
-    let text = written(&place, 200, &["--output-format=json", "--quiet", "--eta=never", "good.fio"]);
+    let dir = dir_with_hostile_inputs();
+    let text = written(&dir, 200, &["--output-format=json", "--quiet", "--eta=never", "good.fio"]);
     let text = &text[..=text.rfind('}').unwrap()];
     let document: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(document["jobs"][0]["jobname"], format!("a{}", of_section()));
@@ -196,12 +196,12 @@ fn a_document_on_a_terminal_is_the_same_document() {
 
 #[test]
 fn pipes_and_files_get_the_bytes_as_they_are() {
-    let place = place();
+    let dir = dir_with_hostile_inputs();
     let words = ["--as=fio", "--showcmd", "good.fio"];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert!(run.stdout.contains(&format!("--name=a{}", of_section())), "{:?}", run.stdout);
-    let run = place.ferrio(&["--as=fio", "good.fio"]).run().succeeded();
+    let run = dir.ferrio(&["--as=fio", "good.fio"]).run().succeeded();
     assert!(run.stdout.contains(&format!("a{}: (groupid=0", of_section())), "{:?}", run.stdout);
-    let run = place.ferrio(&["--output-format=json", "good.fio"]).run().succeeded();
+    let run = dir.ferrio(&["--output-format=json", "good.fio"]).run().succeeded();
     assert!(run.stdout.contains("\u{7f}\u{9b}5m\u{202e}"), "{:?}", run.stdout);
 }

@@ -11,7 +11,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Deserializer, Value};
 
-use crate::support::{Place, Running, number};
+use crate::support::{Running, TestDir, number};
 
 const ENDLESS: [&str; 4] = ["--ioengine=null", "--size=1g", "--time_based", "--runtime=1h"];
 /// Shows by its file when it has begun.
@@ -60,10 +60,10 @@ fn reads(document: &Value, job: usize) -> (u64, u64) {
 
 /// Documents come until one is there with a latency for each I/O of each job, and two more.
 fn grows(words: &[&str], jobs: usize) {
-    let place = Place::new();
-    let out = place.beside("out");
+    let dir = TestDir::new();
+    let out = dir.beside("out");
     let words = with(&["--output-format=json", "--status-interval=20ms", "--output=../out"], words);
-    let mut running = place.ferrio(&words).start();
+    let mut running = dir.ferrio(&words).start();
     let answered = |document: &Value| {
         (0..jobs).map(|job| reads(document, job)).all(|(ios, latencies)| ios > 0 && ios == latencies)
     };
@@ -112,13 +112,13 @@ fn jobs_that_wait_most_of_the_time_and_jobs_of_a_file_are_in_them_too() {
 
 #[test]
 fn a_job_that_does_not_answer_holds_no_report_back() {
-    let place = Place::new();
-    let (fifo, out) = (place.work().join("fifo"), place.beside("out"));
+    let dir = TestDir::new();
+    let (fifo, out) = (dir.work().join("fifo"), dir.beside("out"));
     mkfifo(&fifo, Mode::S_IRWXU).unwrap();
     let words = ["--output-format=json", "--status-interval=10ms", "--output=../out"];
     let busy = ["--name=busy", "--ioengine=null", "--size=64k", "--exec_postrun=cat fifo"];
     let jobs = with(&["--name=a", "--numjobs=3"], &ENDLESS);
-    let mut running = place.ferrio(&[&words[..], &busy, &jobs].concat()).start();
+    let mut running = dir.ferrio(&[&words[..], &busy, &jobs].concat()).start();
     // The job is over but for its command, which waits for somebody to write.
     let shown =
         |document: &Value| reads(document, 0) == (16, 16) && (1..4).all(|job| reads(document, job).0 > 0);
@@ -131,11 +131,11 @@ fn a_job_that_does_not_answer_holds_no_report_back() {
 
 #[test]
 fn each_sigusr1_prints_one_report_and_the_last_one_still_follows() {
-    let place = Place::new();
-    let out = place.beside("out");
+    let dir = TestDir::new();
+    let out = dir.beside("out");
     let later = with(&["--name=later", "--stonewall"], &ENDLESS);
-    let mut running = place.ferrio(&[&["--output=../out"], &WRITER[..], &later].concat()).start();
-    running.until("the first write", || place.is_written("f"));
+    let mut running = dir.ferrio(&[&["--output=../out"], &WRITER[..], &later].concat()).start();
+    running.until("the first write", || dir.is_written("f"));
     for reports in 1..=2 {
         running.signal(Signal::SIGUSR1);
         running.until("a report", || text(&out).matches(HEADING).count() == reports);
@@ -150,13 +150,13 @@ fn each_sigusr1_prints_one_report_and_the_last_one_still_follows() {
 
 #[test]
 fn the_status_file_is_removed_and_prints_one_report() {
-    let place = Place::new();
-    let (out, file) = (place.beside("out"), place.work().join("fio-dump-status"));
+    let dir = TestDir::new();
+    let (out, file) = (dir.beside("out"), dir.work().join("fio-dump-status"));
     let later = with(&["--name=later", "--stonewall"], &ENDLESS);
     let words = [&["--output-format=json", "--output=../out"], &WRITER[..], &later].concat();
-    let dir = place.work().display().to_string();
-    let mut running = place.ferrio(&words).env("TMPDIR", &dir).env("TEMP", "/nowhere").start();
-    running.until("the first write", || place.is_written("f"));
+    let temporary = dir.work().display().to_string();
+    let mut running = dir.ferrio(&words).env("TMPDIR", &temporary).env("TEMP", "/nowhere").start();
+    running.until("the first write", || dir.is_written("f"));
     File::create(&file).unwrap();
     running.until("the report", || !file.exists() && written(&out).len() == 1);
     let all = end(running, &out);
@@ -170,11 +170,11 @@ fn the_status_file_is_removed_and_prints_one_report() {
 
 #[test]
 fn a_group_is_one_entry_of_every_report_in_every_format() {
-    let place = Place::new();
-    let out = place.beside("out");
+    let dir = TestDir::new();
+    let out = dir.beside("out");
     let group = ["--name=a", "--numjobs=4", "--group_reporting", "--rate_iops=1000"];
     let words = ["--output-format=normal,json,terse", "--status-interval=20ms", "--output=../out"];
-    let mut running = place.ferrio(&[&words[..], &group, &ENDLESS].concat()).start();
+    let mut running = dir.ferrio(&[&words[..], &group, &ENDLESS].concat()).start();
     running.until("two reports", || text(&out).matches(HEADING).count() >= 2);
     running.signal(Signal::SIGINT);
     running.wait().ended_with(128);
@@ -192,19 +192,19 @@ fn a_group_is_one_entry_of_every_report_in_every_format() {
 
 #[test]
 fn sigusr1_is_taken_from_the_first_moment_to_the_last() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let layout =
         ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g", "--fallocate=none"];
-    let mut running = place.ferrio(&layout).start();
-    running.until("layout", || place.is_written("f"));
+    let mut running = dir.ferrio(&layout).start();
+    running.until("layout", || dir.is_written("f"));
     running.signal(Signal::SIGUSR1);
     running.signal(Signal::SIGINT);
     let run = running.wait().ended_with(128);
     assert!(!documents(&run.stdout).is_empty());
 
-    let out = place.beside("out");
+    let out = dir.beside("out");
     let words = ["--output-format=json", "--status-interval=1ms", "--output=../out", "--name=a"];
-    let mut running = place.ferrio(&with(&words, &ENDLESS)).start();
+    let mut running = dir.ferrio(&with(&words, &ENDLESS)).start();
     running.until("the output file", || out.exists());
     (0..50).for_each(|_| running.signal(Signal::SIGUSR1));
     running.until("a report", || !written(&out).is_empty());

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::schemas::Schema;
-use crate::support::{FERRIO, Place, Run, json_file, number, same};
+use crate::support::{FERRIO, Run, TestDir, json_file, number, same};
 
 /// A job that does nothing 2000 times a second for a while.
 const PACED: [&str; 6] =
@@ -74,19 +74,19 @@ fn assert_adds_up(lines: &[&Value], job: &Value) {
 }
 
 /// Runs jobs with an interval report; its lines and the JSON report.
-fn lines_and_report(place: &Place, words: &[&str], status: i32) -> (Vec<Value>, Value) {
-    let file = place.beside("lines");
+fn lines_and_report(dir: &TestDir, words: &[&str], status: i32) -> (Vec<Value>, Value) {
+    let file = dir.beside("lines");
     let option = format!("--interval-report=10ms:{}", file.display());
     let words = [&["--output-format=json", &option], words].concat();
-    let run = place.ferrio(&words).run().ended_with(status);
+    let run = dir.ferrio(&words).run().ended_with(status);
     (parsed(&fs::read_to_string(file).unwrap()), run.json())
 }
 
 #[test]
 fn the_lines_of_a_job_add_up_to_its_report() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [&PACED[..], &["--rw=randrw", "--lat_percentiles=1", "--percentile_list=50:99.9"]].concat();
-    let (lines, report) = lines_and_report(&place, &words, 0);
+    let (lines, report) = lines_and_report(&dir, &words, 0);
     assert!(lines.len() > 1, "{lines:#?}");
     assert_adds_up(&of(&lines, 1), &report["jobs"][0]);
     let busy = lines.iter().find(|line| number(line, "/read/total_ios") > 0).unwrap();
@@ -100,19 +100,19 @@ fn the_lines_of_a_job_add_up_to_its_report() {
 
 #[test]
 fn what_is_read_back_counts_as_in_the_report() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--filename=f", "--rw=write", "--size=512k", "--verify=crc32c", "--fsync=16"];
     let words = [&words[..], &["--rate_iops=3000", "--loops=2"]].concat();
-    let (lines, report) = lines_and_report(&place, &words, 0);
+    let (lines, report) = lines_and_report(&dir, &words, 0);
     assert_adds_up(&of(&lines, 1), &report["jobs"][0]);
     assert_eq!(number(&report, "/jobs/0/read/io_bytes"), 1 << 20);
 }
 
 #[test]
 fn a_job_behind_a_stonewall_has_lines_after_those_of_the_one_before() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let second = ["--name=b", "--stonewall", "--ioengine=null", "--size=1m", "--rw=write", "--bs=64k"];
-    let (lines, report) = lines_and_report(&place, &[&PACED[..], &second].concat(), 0);
+    let (lines, report) = lines_and_report(&dir, &[&PACED[..], &second].concat(), 0);
     for (job_number, name) in [(1, "a"), (2, "b")] {
         let lines = of(&lines, job_number);
         assert_adds_up(&lines, &report["jobs"][job_number as usize - 1]);
@@ -124,9 +124,9 @@ fn a_job_behind_a_stonewall_has_lines_after_those_of_the_one_before() {
 
 #[test]
 fn jobs_reported_as_one_have_lines_of_their_own() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [&PACED[..], &["--numjobs=4", "--group_reporting", "--rw=randread"]].concat();
-    let (lines, report) = lines_and_report(&place, &words, 0);
+    let (lines, report) = lines_and_report(&dir, &words, 0);
     let group = &report["jobs"][0];
     let mut ios = 0;
     for job_number in 1..=4 {
@@ -139,9 +139,9 @@ fn jobs_reported_as_one_have_lines_of_their_own() {
 
 #[test]
 fn after_a_ramp_the_lines_begin_anew() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [&PACED[..], &["--ramp_time=60ms", "--iodepth=4"]].concat();
-    let (lines, report) = lines_and_report(&place, &words, 0);
+    let (lines, report) = lines_and_report(&dir, &words, 0);
     assert_adds_up(&of(&lines, 1), &report["jobs"][0]);
     let anew = lines.iter().position(|line| line["restarted"] == true);
     let ramp = lines.iter().rposition(|line| line["state"] == "ramp");
@@ -150,11 +150,11 @@ fn after_a_ramp_the_lines_begin_anew() {
 
 #[test]
 fn an_asynchronous_engine_says_how_much_is_in_flight() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--name=a", "--ioengine=io_uring", "--filename=f", "--size=64k", "--rw=randrw", "--iodepth=4"];
     let words = [&words[..], &["--time_based", "--runtime=60ms", "--slat_percentiles=1"]].concat();
-    let (lines, report) = lines_and_report(&place, &words, 0);
+    let (lines, report) = lines_and_report(&dir, &words, 0);
     assert_adds_up(&of(&lines, 1), &report["jobs"][0]);
     for line in lines.iter().filter(|line| line["state"] == "running" && line["fresh"] == true) {
         assert!(number(line, "/in_flight") <= 4, "{line:#}");
@@ -164,9 +164,9 @@ fn an_asynchronous_engine_says_how_much_is_in_flight() {
 
 #[test]
 fn a_job_that_fails_says_so_in_its_last_line() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [&PACED[..], &["--name=b", "--filename=/dev/full", "--rw=write", "--size=64k"]].concat();
-    let (lines, report) = lines_and_report(&place, &words, 1);
+    let (lines, report) = lines_and_report(&dir, &words, 1);
     assert_adds_up(&of(&lines, 1), &report["jobs"][0]);
     let failed = of(&lines, 2);
     let last = failed.last().unwrap();
@@ -175,9 +175,9 @@ fn a_job_that_fails_says_so_in_its_last_line() {
 
 #[test]
 fn tolerated_errors_are_counted_where_they_happened() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--filename=/dev/full", "--rw=write", "--size=64k", "--ignore_error=,ENOSPC"];
-    let (lines, report) = lines_and_report(&place, &words, 0);
+    let (lines, report) = lines_and_report(&dir, &words, 0);
     let lines = of(&lines, 1);
     assert!(sum(&lines, "/total_err") > 0, "{lines:#?}");
     assert_eq!(sum(&lines, "/total_err"), number(&report, "/jobs/0/total_err"));
@@ -186,14 +186,14 @@ fn tolerated_errors_are_counted_where_they_happened() {
 
 #[test]
 fn ctrl_c_leaves_whole_lines_that_add_up() {
-    let place = Place::new();
-    let file = place.beside("lines");
+    let dir = TestDir::new();
+    let file = dir.beside("lines");
     let option = format!("--interval-report=10ms:{}", file.display());
     let endless =
         ["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=2000", "--time_based", "--runtime=1h"];
     let later = ["--name=b", "--stonewall", "--ioengine=null", "--size=1m"];
     let words = [&["--output-format=json", &option], &endless[..], &later].concat();
-    let mut running = place.ferrio(&words).start();
+    let mut running = dir.ferrio(&words).start();
     let text = || fs::read_to_string(&file).unwrap_or_default();
     running.until("some lines", || text().lines().count() > 2);
     parsed(&text());
@@ -213,9 +213,9 @@ fn assert_lost(run: &Run, name: &str, reason: &str) {
 
 #[test]
 fn a_full_disk_costs_the_interval_report_and_not_the_run() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [&["--output-format=json", "--interval-report=10ms:/dev/full"], &PACED[..]].concat();
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert_lost(&run, "/dev/full", "No space left on device");
     assert!(number(&run.json(), "/jobs/0/read/total_ios") >= 200);
 }
@@ -223,40 +223,40 @@ fn a_full_disk_costs_the_interval_report_and_not_the_run() {
 /// The pipe has no reader before the program starts.
 #[test]
 fn a_closed_pipe_costs_the_interval_report_and_not_the_run() {
-    let place = Place::new();
-    let report = place.beside("report").display().to_string();
+    let dir = TestDir::new();
+    let report = dir.beside("report").display().to_string();
     let script = "mkfifo p; exec 3<>p; exec 1>p; exec 3>&-; exec \"$0\" \"$@\"";
     let output = format!("--output={report}");
     let words =
         [&["-c", script, FERRIO, "--output-format=json", "--interval-report=10ms:-", &output], &PACED[..]];
-    let run = place.program("bash", &words.concat()).run().ended_with(1);
+    let run = dir.program("bash", &words.concat()).run().ended_with(1);
     assert_lost(&run, "standard output", "Broken pipe");
     assert!(number(&json_file(&PathBuf::from(report)), "/jobs/0/read/total_ios") >= 200);
 }
 
 #[test]
 fn lines_go_to_standard_error_or_where_the_report_is_not() {
-    let place = Place::new();
-    let run = place.ferrio(&[&["--interval-report=50ms", "--output-format=json"], &PACED[..]].concat()).run();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&[&["--interval-report=50ms", "--output-format=json"], &PACED[..]].concat()).run();
     let run = run.succeeded();
     assert_adds_up(&of(&parsed(&run.messages()), 1), &run.json()["jobs"][0]);
-    let output = format!("--output={}", place.beside("report").display());
+    let output = format!("--output={}", dir.beside("report").display());
     let words = ["--interval-report=50ms:-", "--output-format=json", "--eta=always", &output];
-    let run = place.ferrio(&[&words, &PACED[..]].concat()).run().succeeded();
-    assert_adds_up(&of(&parsed(&run.stdout), 1), &json_file(&place.beside("report"))["jobs"][0]);
+    let run = dir.ferrio(&[&words, &PACED[..]].concat()).run().succeeded();
+    assert_adds_up(&of(&parsed(&run.stdout), 1), &json_file(&dir.beside("report"))["jobs"][0]);
     assert_eq!(run.messages(), "");
 }
 
 #[test]
 fn what_would_tear_the_report_or_make_no_sense_is_refused() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let refused = |option: &str, why: &str| {
         for words in [&[option][..], &["check", option]] {
             let order: Vec<&str> = words.iter().copied().chain(PACED).collect();
-            let run = place.ferrio(&order).run().ended_with(1);
+            let run = dir.ferrio(&order).run().ended_with(1);
             assert!(run.stderr.contains(why) && run.stderr.contains("--interval-report="), "{}", run.stderr);
         }
-        assert_eq!(place.files(), []);
+        assert_eq!(dir.files(), []);
     };
     refused("--interval-report=1s:-", "writes to standard output, as does the report");
     refused("--interval-report=5ms", "too short: the minimum is 10ms");
@@ -267,14 +267,14 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
         &["--interval-report=1s:/dev/stdout"],
         &["--interval-report=1s:-", "--output=/dev/stdout"],
     ] {
-        let run = place.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
         assert!(run.stderr.contains("the report and the interval report would both go to"), "{}", run.stderr);
-        assert_eq!(place.files(), [], "nothing is left of a run that is refused");
+        assert_eq!(dir.files(), [], "nothing is left of a run that is refused");
     }
-    let report = place.beside("report");
+    let report = dir.beside("report");
     fs::write(&report, "of yesterday").unwrap();
     let words = ["--interval-report=1s:away/f", &format!("--output={}", report.display())];
-    let run = place.ferrio(&[&words[..], &PACED[..]].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&words[..], &PACED[..]].concat()).run().ended_with(1);
     assert!(run.stderr.contains("cannot create the interval report away/f"), "{}", run.stderr);
     assert_eq!(fs::read_to_string(&report).unwrap(), "of yesterday");
 }

@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 
 use nix::pty::{OpenptyResult, Winsize, openpty};
 
-use crate::support::{FERRIO, Place, Run, set_colours_aside};
+use crate::support::{FERRIO, Run, TestDir, set_colours_aside};
 
 /// Runs ferrio with a terminal of that many columns as its standard output and standard error. Returns everything written to it.
-pub fn written(place: &Place, columns: u16, words: &[&str]) -> String {
+pub fn written(dir: &TestDir, columns: u16, words: &[&str]) -> String {
     let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
     let stream = || Stdio::from(slave.as_fd().try_clone_to_owned().unwrap());
     let mut command = Command::new(FERRIO);
-    command.args(words).current_dir(place.work()).stdin(Stdio::null()).stdout(stream()).stderr(stream());
+    command.args(words).current_dir(dir.work()).stdin(Stdio::null()).stdout(stream()).stderr(stream());
     set_colours_aside(&mut command);
     let mut child = command.spawn().unwrap();
     drop((command, slave));
@@ -97,8 +97,8 @@ startdelay=T
 
 #[test]
 fn every_phase_has_states_and_rates_from_its_first_line_on() {
-    let place = Place::new();
-    let run = |seconds| written(&place, 200, &["--eta-interval=250ms", &place.job(&phases(seconds))]);
+    let dir = TestDir::new();
+    let run = |seconds| written(&dir, 200, &["--eta-interval=250ms", &dir.job(&phases(seconds))]);
     let parts = ["[/(1),P(2)]", "[r(1),P(2)]", "W(1)]", "%][w="];
     let text =
         written_in_time(run, |lines| parts.iter().all(|part| lines.iter().any(|line| line.contains(part))));
@@ -117,10 +117,10 @@ fn every_phase_has_states_and_rates_from_its_first_line_on() {
 
 #[test]
 fn a_narrow_terminal_has_no_broken_rows_and_messages_stand_alone() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let run = |seconds| {
-        let job = place.job(&phases(seconds));
-        written(&place, 60, &["--eta-interval=250ms", "--output=report", &job])
+        let job = dir.job(&phases(seconds));
+        written(&dir, 60, &["--eta-interval=250ms", "--output=report", &job])
     };
     let text = written_in_time(run, |lines| lines.iter().any(|line| line.contains("[r=")));
     let lines = live_lines(&text);
@@ -131,17 +131,17 @@ fn a_narrow_terminal_has_no_broken_rows_and_messages_stand_alone() {
     assert!(failed.is_some(), "{rows:#?}");
     // Live lines are overwritten or removed: what stays are messages.
     assert!(!rows.iter().any(|row| row.contains("Jobs: ") || row.contains("eta ")), "{rows:#?}");
-    assert!(fs::read_to_string(place.work().join("report")).unwrap().contains("second: (groupid="));
+    assert!(fs::read_to_string(dir.work().join("report")).unwrap().contains("second: (groupid="));
 }
 
 #[test]
 fn called_fio_the_line_has_the_form_of_fio() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--as=fio", "--eta-interval=250ms", "--name=a", "--ioengine=null", "--size=1g", "--rate=100m"];
     let run = |seconds| {
         let runtime = format!("--runtime={seconds}");
-        written(&place, 60, &[&words[..], &["--time_based", &runtime]].concat())
+        written(&dir, 60, &[&words[..], &["--time_based", &runtime]].concat())
     };
     let text = written_in_time(run, |lines| !lines.is_empty());
     let lines = live_lines(&text);
@@ -158,10 +158,10 @@ fn coloured(text: &str) -> bool {
 
 #[test]
 fn what_ferrio_prints_on_a_terminal_is_coloured_and_nothing_else_is() {
-    let place = Place::new();
+    let dir = TestDir::new();
     // A job with warnings, and one with a mistake.
-    let job = place.job("[a]\nfilename=f\nsize=64k\nverifysort=1\niodepth=4\n");
-    let wrong = place.beside("wrong.fio");
+    let job = dir.job("[a]\nfilename=f\nsize=64k\nverifysort=1\niodepth=4\n");
+    let wrong = dir.beside("wrong.fio");
     fs::write(&wrong, "[a]\nioengine=null\nsize=4k\nfoo=1\n").unwrap();
     let wrong = wrong.to_str().unwrap();
     for words in
@@ -171,7 +171,7 @@ fn what_ferrio_prints_on_a_terminal_is_coloured_and_nothing_else_is() {
         let at = usize::from(words[0] == "check");
         let with = |own: &[&str]| {
             let words = [&words[..at], own, &words[at..]].concat();
-            (coloured(&written(&place, 80, &words)), place.ferrio(&words).run())
+            (coloured(&written(&dir, 80, &words)), dir.ferrio(&words).run())
         };
         let piped = |run: &Run| coloured(&run.stdout) || coloured(&run.stderr);
         for (own, on_terminal, in_pipe) in [
@@ -188,23 +188,23 @@ fn what_ferrio_prints_on_a_terminal_is_coloured_and_nothing_else_is() {
     // Documents and files have no colours, even if they are asked for.
     for words in [&[job.as_str()][..], &["check", &job]] {
         let (format, file) = ("--output-format=json", "--output=report");
-        let run = place.ferrio(&[words, &["--color=always", format]].concat()).run().succeeded();
+        let run = dir.ferrio(&[words, &["--color=always", format]].concat()).run().succeeded();
         assert!(run.json().is_object() && !coloured(&run.stdout));
-        place.ferrio(&[words, &["--color=always", file]].concat()).run().succeeded();
-        assert!(!coloured(&place.read("report")));
+        dir.ferrio(&[words, &["--color=always", file]].concat()).run().succeeded();
+        assert!(!coloured(&dir.read("report")));
     }
 }
 
 #[test]
 fn debug_messages_have_the_terminal_for_themselves() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--debug=io", "--eta-interval=250ms", "--name=a", "--ioengine=null", "--size=1g", "--rate_iops=50"];
-    let text = written(&place, 80, &[&words[..], &["--time_based", "--runtime=1"]].concat());
+    let text = written(&dir, 80, &[&words[..], &["--time_based", "--runtime=1"]].concat());
     assert_eq!(live_lines(&text), [""; 0]);
     let asked = |seconds| {
         let runtime = format!("--runtime={seconds}");
-        written(&place, 80, &[&words[..], &["--time_based", &runtime, "--eta=always"]].concat())
+        written(&dir, 80, &[&words[..], &["--time_based", &runtime, "--eta=always"]].concat())
     };
     written_in_time(asked, |lines| !lines.is_empty());
 }

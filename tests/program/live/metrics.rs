@@ -8,10 +8,10 @@ use std::{env, fs};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, Running, installed, until};
+use crate::support::{Running, TestDir, installed, until};
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A program that serves something until it is dropped.
 struct Served {
@@ -34,17 +34,17 @@ impl Served {
     }
 
     /// A run of the null engine at a low rate, which lasts longer than any test.
-    fn ferrio(place: &Place) -> Self {
+    fn ferrio(dir: &TestDir) -> Self {
         let words =
             ["--metrics=0", "--name=a", "--ioengine=null", "--rw=randrw", "--size=1g", "--rate_iops=500"];
         let words = [&words[..], &["--time_based", "--runtime=10m", "--output=report"]].concat();
-        Self::new(place.ferrio(&words).start(), "metrics are at http://")
+        Self::new(dir.ferrio(&words).start(), "metrics are at http://")
     }
 
     /// The body of the answer; `None` while the server is not ready.
     fn try_get(&self, path: &str) -> Option<String> {
         let mut client = TcpStream::connect(&self.address).unwrap();
-        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        client.set_read_timeout(Some(ANSWER_TIMEOUT)).unwrap();
         write!(client, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();
@@ -80,8 +80,8 @@ fn sample(text: &str, begin: &str) -> f64 {
 
 #[test]
 fn counters_grow_while_the_run_goes_on_and_histograms_have_all_samples() {
-    let place = Place::new();
-    let mut run = Served::ferrio(&place);
+    let dir = TestDir::new();
+    let mut run = Served::ferrio(&dir);
     let reads = "ferrio_ios_total{entry=\"0\",jobname=\"a\",group=\"0\",direction=\"read\"}";
     // The first request may come before the first I/O.
     until("first read", || run.get("/metrics").contains(reads));
@@ -98,21 +98,21 @@ fn counters_grow_while_the_run_goes_on_and_histograms_have_all_samples() {
     assert!(buckets.is_sorted() && buckets.len() == 50, "{buckets:?}");
     assert_eq!(buckets[49], sample(&later, &format!("{histogram}_count{labels}}}")));
     run.end();
-    let report = fs::read_to_string(place.work().join("report")).unwrap();
+    let report = fs::read_to_string(dir.work().join("report")).unwrap();
     assert!(report.contains("a: (groupid=0, jobs=1): err= 0"), "{report}");
 }
 
 #[test]
 fn an_address_that_cannot_be_served_is_refused_before_anything_runs() {
-    let place = Place::new();
-    let run = Served::ferrio(&place);
+    let dir = TestDir::new();
+    let run = Served::ferrio(&dir);
     let job = ["--name=b", "--rw=write", "--size=64k", "--output=other"];
     let taken = format!("--metrics={}", run.address);
-    let refused = place.ferrio(&[&[taken.as_str()][..], &job].concat()).run().ended_with(1);
+    let refused = dir.ferrio(&[&[taken.as_str()][..], &job].concat()).run().ended_with(1);
     let message = format!("cannot serve metrics on {}: Address already in use", run.address);
     assert!(refused.stderr.contains(&message), "{}", refused.stderr);
-    assert!(!place.work().join("other").exists() && !place.work().join("b.0.0").exists());
-    let refused = place.ferrio(&[&["--metrics=localhost"][..], &job].concat()).run().ended_with(1);
+    assert!(!dir.work().join("other").exists() && !dir.work().join("b.0.0").exists());
+    let refused = dir.ferrio(&[&["--metrics=localhost"][..], &job].concat()).run().ended_with(1);
     assert!(refused.stderr.contains("give a port, as in 9100"), "{}", refused.stderr);
 }
 
@@ -138,9 +138,9 @@ fn query(expression: &str) -> String {
 #[test]
 fn prometheus_scrapes_a_run_and_answers_the_queries_of_the_dashboard() {
     needs!("prometheus");
-    let place = Place::new();
-    let run = Served::ferrio(&place);
-    let config = place.beside("prometheus.yml");
+    let dir = TestDir::new();
+    let run = Served::ferrio(&dir);
+    let config = dir.beside("prometheus.yml");
     let scrape = format!(
         "global: {{scrape_interval: 1s}}\nscrape_configs:\n- job_name: ferrio\n  static_configs: [{{targets: ['{}']}}]\n",
         run.address
@@ -148,10 +148,10 @@ fn prometheus_scrapes_a_run_and_answers_the_queries_of_the_dashboard() {
     fs::write(&config, scrape).unwrap();
     let words = [
         format!("--config.file={}", config.display()),
-        format!("--storage.tsdb.path={}", place.beside("tsdb").display()),
+        format!("--storage.tsdb.path={}", dir.beside("tsdb").display()),
         "--web.listen-address=127.0.0.1:0".to_owned(),
     ];
-    let prometheus = place.program(installed("prometheus"), &words).start();
+    let prometheus = dir.program(installed("prometheus"), &words).start();
     let prometheus = Served::new(prometheus, "msg=\"Listening on\" address=");
     for expression in dashboard_queries() {
         let is_answered = || {

@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use rustix::termios;
 
 use crate::requirements::all_installed;
-use crate::support::{FERRIO, Place, installed, json_file, set_colours_aside, until};
+use crate::support::{FERRIO, TestDir, installed, json_file, set_colours_aside, until};
 
 /// Jobs that need next to no CPU time and run until they are told to end.
 const JOBS: &str = "[global]
@@ -62,18 +62,18 @@ struct OnTerminal {
 
 impl OnTerminal {
     /// Runs ferrio with the live view and the terminal as its standard streams, apart from what `change` changes.
-    fn run(place: &Place, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
-        Self::start(place, &[&[FERRIO, "--tui"], words].concat(), change)
+    fn run(dir: &TestDir, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+        Self::start(dir, &[&[FERRIO, "--tui"], words].concat(), change)
     }
 
     /// Runs a program so.
-    fn start(place: &Place, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+    fn start(dir: &TestDir, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let size = Winsize { ws_row: ROWS.get(), ws_col: COLUMNS.get(), ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
         let stream = || Stdio::from(slave.try_clone().unwrap());
         let mut command = Command::new(installed("setsid"));
         // Whoever runs the tests may ignore signals, as nohup does.
-        command.args(["--ctty", "env", "--default-signal"]).args(words).current_dir(place.work());
+        command.args(["--ctty", "env", "--default-signal"]).args(words).current_dir(dir.work());
         command.stdin(stream()).stdout(stream()).stderr(stream());
         set_colours_aside(&mut command);
         command.env("LC_ALL", "C.UTF-8");
@@ -178,8 +178,8 @@ fn seen(bytes: &[u8]) -> String {
 #[test]
 fn q_and_signals_end_the_run_and_the_report_follows_on_the_terminal_as_it_was() {
     needs!("setsid");
-    let place = Place::new();
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let job = dir.job(JOBS);
     type End = fn(&mut OnTerminal);
     let ends: [(End, i32); 4] = [
         (|run| run.press("q"), 2),
@@ -188,7 +188,7 @@ fn q_and_signals_end_the_run_and_the_report_follows_on_the_terminal_as_it_was() 
         (|run| run.signal(Signal::SIGINT), 2),
     ];
     for (end, signal) in ends {
-        let mut run = OnTerminal::run(&place, &[&job], |_| {});
+        let mut run = OnTerminal::run(&dir, &[&job], |_| {});
         // A rate stands there once a second is over.
         run.shows("4 running");
         run.shows("p50 ");
@@ -209,11 +209,11 @@ fn q_and_signals_end_the_run_and_the_report_follows_on_the_terminal_as_it_was() 
 #[test]
 fn a_hangup_or_a_quit_ends_the_run_as_without_the_view_and_gives_the_terminal_back() {
     needs!("setsid");
-    let place = Place::new();
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let job = dir.job(JOBS);
     for signal in [Signal::SIGHUP, Signal::SIGQUIT] {
         let line = format!("exec {FERRIO} --tui {job}");
-        let run = OnTerminal::start(&place, &["sh", "-c", &line], |_| {});
+        let run = OnTerminal::start(&dir, &["sh", "-c", &line], |_| {});
         run.shows("4 running");
         run.signal(signal);
         let (status, text) = run.end();
@@ -226,8 +226,8 @@ fn a_hangup_or_a_quit_ends_the_run_as_without_the_view_and_gives_the_terminal_ba
 #[test]
 fn a_program_that_others_stop_and_continue_takes_the_terminal_again() {
     needs!("setsid");
-    let place = Place::new();
-    let run = OnTerminal::run(&place, &[&place.job(JOBS), "--output=report"], |_| {});
+    let dir = TestDir::new();
+    let run = OnTerminal::run(&dir, &[&dir.job(JOBS), "--output=report"], |_| {});
     run.shows("latency of all jobs: p50 ");
     // The program is not told of this one.
     run.signal(Signal::SIGSTOP);
@@ -255,7 +255,7 @@ impl Drop for Killed {
 }
 
 /// Runs a command of the shell on a terminal, which vanishes as soon as the command has written a text.
-fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Killed {
+fn on_vanishing_terminal(dir: &TestDir, line: &str, text: &str) -> Killed {
     // No other program that is started meanwhile may inherit it: then it would not vanish.
     let mut master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
     grantpt(&master).unwrap();
@@ -267,7 +267,7 @@ fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Killed {
     let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
     let stream = || Stdio::from(slave.try_clone().unwrap());
     let mut command = Command::new(installed("setsid"));
-    command.args(["--ctty", "env", "--default-signal", "sh", "-c", line]).current_dir(place.work());
+    command.args(["--ctty", "env", "--default-signal", "sh", "-c", line]).current_dir(dir.work());
     command.stdin(stream()).stdout(stream()).stderr(stream());
     set_colours_aside(&mut command);
     let child = Killed(command.spawn().unwrap());
@@ -292,20 +292,20 @@ fn has_thread(child: &Child, name: &str) -> bool {
 #[test]
 fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
     needs!("setsid");
-    let place = Place::new();
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let job = dir.job(JOBS);
     for (option, text) in [("--tui", "sort:"), ("--eta=always", "Jobs: 4")] {
         let line = format!("exec {FERRIO} {option} {job}");
-        let status = on_vanishing_terminal(&place, &line, text).0.wait().unwrap();
+        let status = on_vanishing_terminal(&dir, &line, text).0.wait().unwrap();
         // Nobody gets the report.
         assert_eq!((status.code(), status.signal()), (Some(1), None), "{option}");
 
         // As nohup does it.
         let line =
             format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=100ms {job}");
-        let mut program = on_vanishing_terminal(&place, &line, text);
+        let mut program = on_vanishing_terminal(&dir, &line, text);
         // The file appears with the first report.
-        let text = || fs::read_to_string(place.work().join("report")).unwrap_or_default();
+        let text = || fs::read_to_string(dir.work().join("report")).unwrap_or_default();
         let reports = || text().matches("reader: (groupid=0, jobs=1)").count();
         let before = reports();
         until("more reports", || reports() > before + 2);
@@ -321,9 +321,9 @@ fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
 #[test]
 fn a_run_that_ends_by_itself_gives_the_terminal_back() {
     needs!("setsid");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=null", "--size=1m", "--output-format=json"];
-    let (status, text) = OnTerminal::run(&place, &words, |_| {}).end();
+    let (status, text) = OnTerminal::run(&dir, &words, |_| {}).end();
     assert!(status.success(), "{text:?}");
     let [_, _, after] = screens(&text);
     assert!(after.contains("\"jobname\" : \"a\""), "{after}");
@@ -332,10 +332,10 @@ fn a_run_that_ends_by_itself_gives_the_terminal_back() {
 #[test]
 fn documents_and_messages_in_files_are_those_of_any_run() {
     needs!("setsid");
-    let place = Place::new();
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let job = dir.job(JOBS);
     let line = format!("exec {FERRIO} --tui --output-format=json {job} < /dev/null > out.json 2> err");
-    let mut run = OnTerminal::start(&place, &["sh", "-c", &line], |_| {});
+    let mut run = OnTerminal::start(&dir, &["sh", "-c", &line], |_| {});
     run.shows("4 running");
     // Keys come from the terminal although standard input does not.
     run.press("q");
@@ -344,17 +344,17 @@ fn documents_and_messages_in_files_are_those_of_any_run() {
     let [before, _, after] = screens(&text);
     assert_eq!(before, "");
     assert!(!after.contains("fio"), "{after:?}");
-    assert_eq!(json_file(&place.work().join("out.json"))["jobs"][0]["jobname"], "reader");
-    let messages = place.read("err");
+    assert_eq!(json_file(&dir.work().join("out.json"))["jobs"][0]["jobname"], "reader");
+    let messages = dir.read("err");
     assert!(messages.contains("terminating on signal 2") && !messages.contains('\u{1b}'), "{messages:?}");
 }
 
 #[test]
 fn a_message_is_in_the_view_and_follows_it_on_standard_error() {
     needs!("setsid");
-    let place = Place::new();
-    let job = place.job(&JOBS.replace("[writer]", "[refused]\nrw=read\nexec_prerun=false\n[writer]"));
-    let mut run = OnTerminal::run(&place, &[&job], |_| {});
+    let dir = TestDir::new();
+    let job = dir.job(&JOBS.replace("[writer]", "[refused]\nrw=read\nexec_prerun=false\n[writer]"));
+    let mut run = OnTerminal::run(&dir, &[&job], |_| {});
     run.shows(": refused: pid=");
     run.press("q");
     let (_, text) = run.end();
@@ -367,12 +367,12 @@ fn a_message_is_in_the_view_and_follows_it_on_standard_error() {
 #[test]
 fn without_a_terminal_for_itself_there_is_no_view_and_no_run() {
     needs!("setsid");
-    let place = Place::new();
-    let job = place.job(JOBS);
-    let before = place.files();
+    let dir = TestDir::new();
+    let job = dir.job(JOBS);
+    let before = dir.files();
     let refused = |words: &[&str], status: Option<i32>, why: &str| {
         let words = [&[FERRIO][..], words, &[&job]].concat();
-        let run = place.program(installed("setsid"), &[&["--wait"], &words[..]].concat()).run();
+        let run = dir.program(installed("setsid"), &[&["--wait"], &words[..]].concat()).run();
         let run = run.ended_with(status.unwrap_or(1));
         assert!(run.stderr.contains(why) && run.stdout.is_empty(), "{why}: {run:?}");
     };
@@ -380,7 +380,7 @@ fn without_a_terminal_for_itself_there_is_no_view_and_no_run() {
     refused(&["--tui", "--eta=always"], None, "--tui takes the place of the progress line");
     refused(&["--tui", "--parse-only"], None, "which run nothing");
     refused(&["--as=fio", "--tui"], None, "unrecognized option '--tui'");
-    assert_eq!(place.files(), before);
+    assert_eq!(dir.files(), before);
 
     for (words, term, why) in [
         (&[][..], "dumb", "--tui: this terminal can only show lines of text: TERM is `dumb`"),
@@ -389,7 +389,7 @@ fn without_a_terminal_for_itself_there_is_no_view_and_no_run() {
         (&["--debug=io"], "xterm", "--tui: --debug would write to the terminal as well"),
     ] {
         let words = [words, &["--color=never", &job]].concat();
-        let run = OnTerminal::run(&place, &words, |command| {
+        let run = OnTerminal::run(&dir, &words, |command| {
             command.env("TERM", term);
         });
         let (status, text) = run.end();
@@ -401,7 +401,7 @@ fn without_a_terminal_for_itself_there_is_no_view_and_no_run() {
 #[test]
 fn the_example_of_the_documentation_runs() {
     needs!("setsid");
-    let place = Place::new();
+    let dir = TestDir::new();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/live.md");
     let page = fs::read_to_string(page).unwrap();
     let job: String = page
@@ -410,7 +410,7 @@ fn the_example_of_the_documentation_runs() {
         .take_while(|line| line.starts_with("    "))
         .map(|line| format!("{}\n", line.trim()))
         .collect();
-    let mut run = OnTerminal::run(&place, &[&place.job(&job)], |_| {});
+    let mut run = OnTerminal::run(&dir, &[&dir.job(&job)], |_| {});
     run.shows("2 running");
     run.shows("latency of all jobs: p50 ");
     run.press("q");
@@ -425,15 +425,15 @@ struct Tmux {
 
 impl Tmux {
     /// A window with a shell in the work directory; `None` without tmux.
-    fn start(place: &Place) -> Option<Self> {
+    fn start(dir: &TestDir) -> Option<Self> {
         if !all_installed(&["tmux"]) {
             return None;
         }
-        let tmux = Tmux { socket: place.beside("tmux") };
+        let tmux = Tmux { socket: dir.beside("tmux") };
         let mut command = tmux.command(&["-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40"]);
         set_colours_aside(&mut command);
         command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env("PS1", "$ ").env_remove("TMUX");
-        command.current_dir(place.work()).args(["bash", "--norc", "--noprofile"]);
+        command.current_dir(dir.work()).args(["bash", "--norc", "--noprofile"]);
         // The server must not be in the group of the tests.
         assert!(command.process_group(0).status().unwrap().success());
         Some(tmux)
@@ -487,9 +487,9 @@ fn line<'a>(screen: &'a str, start: &str) -> Option<&'a str> {
 
 #[test]
 fn people_see_figures_and_keys_work() {
-    let place = Place::new();
-    let Some(tmux) = Tmux::start(&place) else { return };
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let Some(tmux) = Tmux::start(&dir) else { return };
+    let job = dir.job(JOBS);
     tmux.press(&[&format!("clear; {FERRIO} --tui --output=report {job}; echo status=$?"), "Enter"]);
     // A figure in each column of an entry that runs.
     tmux.until("figures of writer", |screen| {
@@ -542,7 +542,7 @@ fn people_see_figures_and_keys_work() {
     tmux.shows("status=128");
     let screen = tmux.screen();
     assert!(!screen.contains("IOPS of"), "{screen}");
-    let report = place.read("report");
+    let report = dir.read("report");
     assert!(report.contains("writer: (groupid=0, jobs=3)"), "{report}");
     // What is typed is seen again.
     tmux.press(&["echo typed", "Enter"]);
@@ -552,9 +552,9 @@ fn people_see_figures_and_keys_work() {
 #[test]
 fn sessions_of_a_database_show_their_transactions() {
     needs!("setsid");
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = "[bank]\nworkload=innodb\nsize=4m\nlog_size=1m\ncommit_sync=none\nnumjobs=2\ntime_based\nruntime=3600\nunlink=1\n";
-    let mut run = OnTerminal::run(&place, &["--output=report", &place.job(job)], |_| {});
+    let mut run = OnTerminal::run(&dir, &["--output=report", &dir.job(job)], |_| {});
     let row = |start: &str| {
         let screen = run.screen();
         let row = screen.lines().find(|row| row.starts_with(start)).unwrap_or_default();
@@ -575,9 +575,9 @@ fn sessions_of_a_database_show_their_transactions() {
 
 #[test]
 fn the_size_of_the_terminal_may_change() {
-    let place = Place::new();
-    let Some(tmux) = Tmux::start(&place) else { return };
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let Some(tmux) = Tmux::start(&dir) else { return };
+    let job = dir.job(JOBS);
     tmux.press(&[&format!("clear; {FERRIO} --tui --minimal --output=report {job}; echo status=$?"), "Enter"]);
     tmux.shows("latency of all jobs: p50 ");
     let resize = |columns: &str, rows: &str| {
@@ -605,9 +605,9 @@ fn the_size_of_the_terminal_may_change() {
 
 #[test]
 fn control_z_stops_the_program_and_fg_continues() {
-    let place = Place::new();
-    let Some(tmux) = Tmux::start(&place) else { return };
-    let job = place.job(JOBS);
+    let dir = TestDir::new();
+    let Some(tmux) = Tmux::start(&dir) else { return };
+    let job = dir.job(JOBS);
     tmux.press(&[&format!("clear; {FERRIO} --tui --minimal --output=report {job}"), "Enter"]);
     tmux.shows("latency of all jobs: p50 ");
     tmux.press(&["C-z"]);
@@ -616,20 +616,20 @@ fn control_z_stops_the_program_and_fg_continues() {
     tmux.shows("latency of all jobs: p50 ");
     tmux.press(&["q"]);
     tmux.until("the prompt", |screen| screen.trim_end().ends_with('$') && !screen.contains("latency of"));
-    assert!(place.read("report").contains(";reader;"), "the run has ended with its report");
+    assert!(dir.read("report").contains(";reader;"), "the run has ended with its report");
 }
 
 #[test]
 fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
-    let place = Place::new();
-    let Some(tmux) = Tmux::start(&place) else {
+    let dir = TestDir::new();
+    let Some(tmux) = Tmux::start(&dir) else {
         return;
     };
-    let job = place.job(JOBS);
+    let job = dir.job(JOBS);
     let line = format!("echo $$ > pid; exec {FERRIO} --tui --minimal --output=report {job}");
     tmux.press(&[&format!("clear; sh -c '{line}'"), "Enter"]);
     tmux.shows("latency of all jobs: p50 ");
-    let pid = Pid::from_raw(place.read("pid").trim().parse().unwrap());
+    let pid = Pid::from_raw(dir.read("pid").trim().parse().unwrap());
     kill(pid, Signal::SIGTSTP).unwrap();
     tmux.until("a stopped job", |screen| screen.contains("Stopped") && !screen.contains("latency of"));
     tmux.press(&["echo typed", "Enter"]);
@@ -646,5 +646,5 @@ fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
     });
     tmux.press(&["q"]);
     tmux.until("the prompt", |screen| screen.trim_end().ends_with('$') && !screen.contains("latency of"));
-    assert!(place.read("report").contains(";reader;"), "the run has ended with its report");
+    assert!(dir.read("report").contains(";reader;"), "the run has ended with its report");
 }

@@ -3,23 +3,22 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// A job that moves 400 KiB/s for a second.
 const STEADY: [&str; 6] =
     ["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=100", "--time_based", "--runtime=1100ms"];
 
-fn rows(place: &Place, name: &str) -> Vec<[u64; 5]> {
+fn rows(dir: &TestDir, name: &str) -> Vec<[u64; 5]> {
     let numbers = |row: Vec<String>| row.iter().map(|n| n.parse().unwrap()).collect::<Vec<u64>>();
-    place.rows(name).into_iter().map(|row| numbers(row).try_into().unwrap()).collect()
+    dir.rows(name).into_iter().map(|row| numbers(row).try_into().unwrap()).collect()
 }
 
 #[test]
 fn there_is_a_row_in_each_file_at_each_tick_even_if_nothing_moved() {
-    let place = Place::new();
-    place.ferrio(&[&["--bandwidth-log=all", "--bwavgtime=250"], &STEADY[..]].concat()).run().succeeded();
-    let [read, write, trim] =
-        ["read", "write", "trim"].map(|word| rows(&place, &format!("all-{word}_bw.log")));
+    let dir = TestDir::new();
+    dir.ferrio(&[&["--bandwidth-log=all", "--bwavgtime=250"], &STEADY[..]].concat()).run().succeeded();
+    let [read, write, trim] = ["read", "write", "trim"].map(|word| rows(&dir, &format!("all-{word}_bw.log")));
     assert!(read.len() >= 2, "{read:?}");
     let times = |rows: &[[u64; 5]]| rows.iter().map(|row| row[0]).collect::<Vec<_>>();
     // At most one in each tick; a busy machine may leave some out.
@@ -38,39 +37,39 @@ fn there_is_a_row_in_each_file_at_each_tick_even_if_nothing_moved() {
 
 #[test]
 fn rows_add_all_jobs_up_and_have_none_of_a_ramp() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--bandwidth-log", "--bwavgtime=100", "--ramp_time=600ms", "--numjobs=2"];
-    place.ferrio(&[&words[..], &STEADY].concat()).run().succeeded();
-    let read = rows(&place, "agg-read_bw.log");
+    dir.ferrio(&[&words[..], &STEADY].concat()).run().succeeded();
+    let read = rows(&dir, "agg-read_bw.log");
     assert!(!read.is_empty() && read.iter().all(|row| row[0] >= 600), "{read:?}");
     assert!(read.iter().any(|row| row[1] > 500), "800 KiB/s are read: {read:?}");
 }
 
 #[test]
 fn the_interval_is_the_smallest_of_all_jobs_and_earlier_rows_are_gone() {
-    let place = Place::new();
-    fs::write(place.work().join("agg-read_bw.log"), "old\n").unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("agg-read_bw.log"), "old\n").unwrap();
     let second = ["--name=b", "--ioengine=null", "--size=4k", "--bwavgtime=250"];
-    place.ferrio(&[&["-b"], &STEADY[..], &["--bwavgtime=10000"], &second].concat()).run().succeeded();
-    assert!(rows(&place, "agg-read_bw.log").len() >= 2);
-    place.ferrio(&[&["-b"], &STEADY[..], &["--bwavgtime=10000"]].concat()).run().succeeded();
-    assert_eq!(rows(&place, "agg-read_bw.log").len(), 0, "its interval never passed");
+    dir.ferrio(&[&["-b"], &STEADY[..], &["--bwavgtime=10000"], &second].concat()).run().succeeded();
+    assert!(rows(&dir, "agg-read_bw.log").len() >= 2);
+    dir.ferrio(&[&["-b"], &STEADY[..], &["--bwavgtime=10000"]].concat()).run().succeeded();
+    assert_eq!(rows(&dir, "agg-read_bw.log").len(), 0, "its interval never passed");
 }
 
 #[test]
 fn files_that_cannot_be_written_are_told_and_the_run_goes_on() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--bandwidth-log=no/x", "--name=a", "--ioengine=null", "--size=4k"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert_eq!(
         run.stderr.matches("fopen log: No such file or directory: no/x-").count(),
         3,
         "{}",
         run.stderr
     );
-    symlink("/dev/full", place.work().join("agg-read_bw.log")).unwrap();
-    let run = place.ferrio(&[&["-b", "--bwavgtime=100"], &STEADY[..]].concat()).run().ended_with(1);
+    symlink("/dev/full", dir.work().join("agg-read_bw.log")).unwrap();
+    let run = dir.ferrio(&[&["-b", "--bwavgtime=100"], &STEADY[..]].concat()).run().ended_with(1);
     let told = run.stderr.matches("cannot write agg-read_bw.log: No space left on device").count();
     assert_eq!(told, 1, "{}", run.stderr);
-    assert!(!rows(&place, "agg-write_bw.log").is_empty());
+    assert!(!rows(&dir, "agg-write_bw.log").is_empty());
 }

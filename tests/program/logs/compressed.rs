@@ -4,18 +4,18 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Place, Run, number, same};
+use crate::support::{Run, TestDir, number, same};
 
 /// A job that reads and writes 1 MiB of nothing, in order.
 const MIX: [&str; 5] = ["--name=a", "--ioengine=null", "--size=1m", "--rw=rw", "--bs=4k,8k"];
 
 /// Names of the files in the work directory, without the report of fio.
-fn names(place: &Place) -> Vec<String> {
-    place.files().into_iter().map(|(name, _)| name).collect()
+fn names(dir: &TestDir) -> Vec<String> {
+    dir.files().into_iter().map(|(name, _)| name).collect()
 }
 
-fn inflate(place: &Place, name: &str) -> Run {
-    place.ferrio(&["--inflate-log", name]).run()
+fn inflate(dir: &TestDir, name: &str) -> Run {
+    dir.ferrio(&["--inflate-log", name]).run()
 }
 
 /// What of each row does not depend on time.
@@ -31,13 +31,13 @@ fn stored_logs_inflate_to_the_rows_of_fio() {
         [&["--log_compression=1k"][..], &[], &["--log_offset=1", "--log_compression=64k"], &["--log_prio=1"]]
     {
         let words = [&MIX[..], &logs, more].concat();
-        let place = Place::new();
-        place.ferrio(&words).run().succeeded();
-        let theirs = Place::new();
+        let dir = TestDir::new();
+        dir.ferrio(&words).run().succeeded();
+        let theirs = TestDir::new();
         theirs.fio(&words).run().succeeded();
-        same!("fio": names(&theirs), "ferrio": names(&place), "{more:?}");
-        for name in names(&place) {
-            let ferrio = inflate(&place, &name).succeeded().stdout;
+        same!("fio": names(&theirs), "ferrio": names(&dir), "{more:?}");
+        for name in names(&dir) {
+            let ferrio = inflate(&dir, &name).succeeded().stdout;
             let fio = theirs.fio(&["--inflate-log", &name]).run().stdout;
             same!("fio": settled(&fio), "ferrio": settled(&ferrio), "{name} with {more:?}");
             // Records of fio 3.33 are shorter.
@@ -50,9 +50,9 @@ fn stored_logs_inflate_to_the_rows_of_fio() {
 #[test]
 fn stored_logs_are_zlib_streams_of_records() {
     needs!("python3");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--write_lat_log=x", "--log_store_compressed=1", "--log_compression=1k", "--log_offset=1"];
-    place.ferrio(&[&MIX[..], &words].concat()).run().succeeded();
+    dir.ferrio(&[&MIX[..], &words].concat()).run().succeeded();
     let script = "import sys, zlib, struct\n\
          data, sizes, rows = open('x_clat.1.log.fz', 'rb').read(), [], []\n\
          while data:\n\
@@ -66,18 +66,18 @@ fn stored_logs_are_zlib_streams_of_records() {
          for time, value, most, kind, prio, nothing, bs, offset in rows:\n\
          \u{20}   assert (kind >> 28, most, prio, nothing) == (8, 0, 0, 0)\n\
          \u{20}   print(time, value, kind & 0xfffffff, bs, offset, 0, sep=', ')\n";
-    let python = place.program("python3", &["-c", script]).run().succeeded();
-    let inflated = inflate(&place, "x_clat.1.log.fz").succeeded();
+    let python = dir.program("python3", &["-c", script]).run().succeeded();
+    let inflated = inflate(&dir, "x_clat.1.log.fz").succeeded();
     assert!(inflated.stdout.lines().count() > 100);
     assert_eq!(python.stdout, inflated.stdout);
 }
 
 #[test]
 fn all_columns_survive_compression() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let more = ["--write_lat_log=x", "--log_offset=1", "--log_issue_time=1", "--log_window_value=both"];
-    place.ferrio(&[&MIX[..], &more, &["--log_store_compressed=1"]].concat()).run().succeeded();
-    let text = inflate(&place, "x_clat.1.log.fz").succeeded().stdout;
+    dir.ferrio(&[&MIX[..], &more, &["--log_store_compressed=1"]].concat()).run().succeeded();
+    let text = inflate(&dir, "x_clat.1.log.fz").succeeded().stdout;
     let rows: Vec<Vec<u64>> =
         text.lines().map(|line| line.split(", ").map(|number| number.parse().unwrap()).collect()).collect();
     assert!(rows.iter().all(|row| row.len() == 8), "{text}");
@@ -91,10 +91,10 @@ fn compression_alone_changes_rates_in_windows_and_nothing_else() {
     let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_compression=64k"];
     let slow = ["--rate_iops=2000,1000", "--log_avg_msec=40", "--output-format=json"];
     let run = |fio: bool, more: &[&str]| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [&MIX[..], &logs, more].concat();
-        let run = if fio { place.fio(&words).run() } else { place.ferrio(&words).run() };
-        (run.succeeded(), place)
+        let run = if fio { dir.fio(&words).run() } else { dir.ferrio(&words).run() };
+        (run.succeeded(), dir)
     };
     for (name, columns) in [("x_clat.1.log", 5), ("x_bw.1.log", 5)] {
         let read = |fio| fs::read_to_string(run(fio, &[]).1.work().join(name)).unwrap();
@@ -103,7 +103,7 @@ fn compression_alone_changes_rates_in_windows_and_nothing_else() {
         assert!(ferrio.lines().all(|line| line.split(", ").count() == columns));
     }
     for fio in [true, false] {
-        let (ran, place) = run(fio, &slow);
+        let (ran, dir) = run(fio, &slow);
         // Each I/O is a sample of the rates, and each window has the mean of ones.
         let report = ran.json();
         for direction in ["read", "write"] {
@@ -111,7 +111,7 @@ fn compression_alone_changes_rates_in_windows_and_nothing_else() {
             assert_eq!(number(&report, &format!("/jobs/0/{direction}/iops_samples")), ios);
             assert_eq!(number(&report, &format!("/jobs/0/{direction}/bw_samples")), ios);
         }
-        let rows = place.rows("x_iops.1.log");
+        let rows = dir.rows("x_iops.1.log");
         assert!(rows.len() >= 2 && rows.iter().all(|row| row[1] == "1"), "{rows:?}");
     }
 }
@@ -122,14 +122,14 @@ fn a_bandwidth_log_has_windows_of_its_own_interval_and_latencies_keep_theirs() {
     let more = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_compression=1k"];
     let windows = ["--rate_iops=2000,1000", "--size=6m", "--log_avg_msec=100", "--bwavgtime=10"];
     let rows = |fio: bool| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [&MIX[..], &more, &windows].concat();
         if fio {
-            place.fio(&words).run().succeeded()
+            dir.fio(&words).run().succeeded()
         } else {
-            place.ferrio(&words).run().succeeded()
+            dir.ferrio(&words).run().succeeded()
         };
-        ["bw", "iops", "clat"].map(|kind| place.rows(&format!("x_{kind}.1.log")).len())
+        ["bw", "iops", "clat"].map(|kind| dir.rows(&format!("x_{kind}.1.log")).len())
     };
     for [bw, iops, clat] in [rows(true), rows(false)] {
         assert!(bw >= 2 * iops && bw >= 2 * clat, "{bw} rows of 10 ms, {iops} and {clat} of 100 ms");
@@ -138,33 +138,33 @@ fn a_bandwidth_log_has_windows_of_its_own_interval_and_latencies_keep_theirs() {
 
 #[test]
 fn files_that_are_no_whole_compressed_log_are_answered() {
-    let place = Place::new();
-    let run = inflate(&place, "none.fz").ended_with(1);
+    let dir = TestDir::new();
+    let run = inflate(&dir, "none.fz").ended_with(1);
     assert!(run.stderr.contains("fopen: No such file or directory"), "{}", run.stderr);
-    fs::write(place.work().join("text"), "this is no log\n").unwrap();
-    let run = inflate(&place, "text").ended_with(1);
+    fs::write(dir.work().join("text"), "this is no log\n").unwrap();
+    let run = inflate(&dir, "text").ended_with(1);
     assert!(run.stderr.contains("failed inflating log: -3"), "{}", run.stderr);
     assert_eq!(run.stdout, "");
-    fs::write(place.work().join("empty"), "").unwrap();
-    assert_eq!(inflate(&place, "empty").succeeded().stdout, "");
+    fs::write(dir.work().join("empty"), "").unwrap();
+    assert_eq!(inflate(&dir, "empty").succeeded().stdout, "");
     let words = ["--write_lat_log=x", "--log_store_compressed=1", "--log_compression=1k"];
-    place.ferrio(&[&MIX[..], &words].concat()).run().succeeded();
-    let log = fs::read(place.work().join("x_lat.1.log.fz")).unwrap();
-    fs::write(place.work().join("half"), &log[..log.len() / 2]).unwrap();
-    let whole = inflate(&place, "x_lat.1.log.fz").succeeded().stdout;
-    let run = inflate(&place, "half").ended_with(1);
+    dir.ferrio(&[&MIX[..], &words].concat()).run().succeeded();
+    let log = fs::read(dir.work().join("x_lat.1.log.fz")).unwrap();
+    fs::write(dir.work().join("half"), &log[..log.len() / 2]).unwrap();
+    let whole = inflate(&dir, "x_lat.1.log.fz").succeeded().stdout;
+    let run = inflate(&dir, "half").ended_with(1);
     assert!(whole.starts_with(&run.stdout) && !run.stdout.is_empty() && run.stdout.ends_with('\n'));
     assert!(run.stderr.contains("failed inflating log: -5: truncated"), "{}", run.stderr);
 }
 
 #[test]
 fn the_writer_of_logs_runs_on_the_cpus_that_jobs_name() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=null\nsize=1m\ntime_based\nruntime=1h\nrate_iops=1000\nwrite_lat_log\n\
          log_compression=4k\n[a]\nlog_compression_cpus=0\n[b]\n[c]\nlog_compression_cpus=0\n",
     );
-    let mut running = place.ferrio(&[&job]).start();
+    let mut running = dir.ferrio(&[&job]).start();
     let pid = running.pid();
     let allowed = || {
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -180,17 +180,17 @@ fn the_writer_of_logs_runs_on_the_cpus_that_jobs_name() {
     running.signal(Signal::SIGINT);
     running.wait().ended_with(128);
     let words = ["--write_lat_log=x", "--log_compression=1k", "--log_compression_cpus=4000"];
-    let run = place.ferrio(&[&MIX[..], &words].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&MIX[..], &words].concat()).run().ended_with(1);
     assert!(run.stderr.contains("4000"), "{}", run.stderr);
 }
 
 #[test]
 fn options_of_compression_are_checked_and_told_when_they_do_nothing() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (more, why) in [("--log_compression=100", "1024"), ("--log_compression=513m", "536870912")] {
-        let run = place.ferrio(&[&MIX[..], &["--write_lat_log=x", more]].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&MIX[..], &["--write_lat_log=x", more]].concat()).run().ended_with(1);
         assert!(run.stderr.contains(why), "{}", run.stderr);
     }
-    let run = place.ferrio(&[&MIX[..], &["--log_compression=1k"]].concat()).run().succeeded();
+    let run = dir.ferrio(&[&MIX[..], &["--log_compression=1k"]].concat()).run().succeeded();
     assert!(run.stderr.contains("`log_compression` has no effect here"), "{}", run.stderr);
 }

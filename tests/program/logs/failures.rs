@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 
-use crate::support::{Place, number};
+use crate::support::{TestDir, number};
 
 /// A job that goes on until it is stopped.
 const ENDLESS: [&str; 7] = [
@@ -24,8 +24,8 @@ const ENDLESS: [&str; 7] = [
     "--runtime=1h",
 ];
 
-fn rows(place: &Place, name: &str) -> u64 {
-    place.rows(name).len() as u64
+fn rows(dir: &TestDir, name: &str) -> u64 {
+    dir.rows(name).len() as u64
 }
 
 /// What all jobs of a report have completed.
@@ -37,23 +37,23 @@ fn ios(report: &serde_json::Value, job: usize) -> u64 {
 #[test]
 fn a_run_that_is_stopped_has_a_row_for_each_io_in_every_log() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--rate_iops=20000,10000"];
-        let mut running = place.ferrio(&[&ENDLESS[..], &logs].concat()).start();
-        running.until("a batch of rows", || place.is_written("x_iops.1.log"));
+        let mut running = dir.ferrio(&[&ENDLESS[..], &logs].concat()).start();
+        running.until("a batch of rows", || dir.is_written("x_iops.1.log"));
         running.signal(signal);
         let report = running.wait().ended_with(128).json();
         let ios = ios(&report, 0);
         assert!(ios > 4096, "{ios}");
         for kind in ["bw", "clat", "iops", "lat"] {
-            assert_eq!(rows(&place, &format!("x_{kind}.1.log")), ios, "{kind} after {signal}");
+            assert_eq!(rows(&dir, &format!("x_{kind}.1.log")), ios, "{kind} after {signal}");
         }
     }
 }
 
 #[test]
 fn a_run_that_is_stopped_counts_each_io_in_its_histograms_and_compressed_logs() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let logs = [
         "--write_hist_log=x",
         "--log_hist_msec=10",
@@ -62,51 +62,51 @@ fn a_run_that_is_stopped_counts_each_io_in_its_histograms_and_compressed_logs() 
         "--log_store_compressed=1",
         "--rate_iops=20000,10000",
     ];
-    let mut running = place.ferrio(&[&ENDLESS[..], &logs].concat()).start();
-    running.until("a histogram", || place.is_written("x_clat_hist.1.log"));
+    let mut running = dir.ferrio(&[&ENDLESS[..], &logs].concat()).start();
+    running.until("a histogram", || dir.is_written("x_clat_hist.1.log"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
-    let rows = place.rows("x_clat_hist.1.log");
+    let rows = dir.rows("x_clat_hist.1.log");
     for (direction, word) in [("0", "read"), ("1", "write")] {
         let counts = rows.iter().filter(|row| row[1] == direction).flat_map(|row| &row[3..]);
         let counted: u64 = counts.map(|count| count.parse::<u64>().unwrap()).sum();
         assert_eq!(counted, number(&report, &format!("/jobs/0/{word}/total_ios")), "{word}");
     }
-    let inflated = place.ferrio(&["--inflate-log=x_clat.1.log.fz"]).run().succeeded();
+    let inflated = dir.ferrio(&["--inflate-log=x_clat.1.log.fz"]).run().succeeded();
     assert_eq!(inflated.stdout.lines().count() as u64, ios(&report, 0));
 }
 
 #[test]
 fn a_job_that_fails_has_logged_what_it_completed() {
     for engine in ["psync", "libaio", "io_uring"] {
-        let place = Place::new();
-        let job = place.job(&format!(
+        let dir = TestDir::new();
+        let job = dir.job(&format!(
             "[global]\nioengine={engine}\niodepth=8\nrw=write\nsize=1m\nwrite_lat_log=x\nfallocate=none\n\
              [breaks]\nfilename=f\n[fine]\nsize=64k\n[empty]\nfilename=/dev/full\n[also-fine]\nsize=64k\n"
         ));
         let script = "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\"";
         let words = ["-c", script, crate::support::FERRIO, "--output-format=json", &job];
-        let report = place.program("bash", &words).run().ended_with(2).json();
+        let report = dir.program("bash", &words).run().ended_with(2).json();
         for at in 0..4 {
-            let logged = rows(&place, &format!("x_clat.{}.log", at + 1));
+            let logged = rows(&dir, &format!("x_clat.{}.log", at + 1));
             assert_eq!(logged, ios(&report, at), "job {at} of {engine}");
         }
-        assert_eq!(rows(&place, "x_clat.2.log"), 16);
+        assert_eq!(rows(&dir, "x_clat.2.log"), 16);
         let written = number(&report, "/jobs/0/write/io_bytes");
-        assert_eq!((written, rows(&place, "x_clat.1.log")), (128 << 10, 32), "{engine}");
+        assert_eq!((written, rows(&dir, "x_clat.1.log")), (128 << 10, 32), "{engine}");
     }
 }
 
 #[test]
 fn a_full_disk_under_a_log_is_told_once_and_the_run_goes_on() {
     for (suffix, more) in [("log", "--log_offset=1"), ("log.fz", "--log_store_compressed=1")] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let full = format!("x_lat.1.{suffix}");
-        symlink("/dev/full", place.work().join(&full)).unwrap();
+        symlink("/dev/full", dir.work().join(&full)).unwrap();
         let words =
             ["--output-format=json", "--name=a", "--ioengine=null", "--size=256m", "--write_lat_log=x"];
         for (character, status) in [("--as=ferrio", 1), ("--as=fio", 0)] {
-            let run = place.ferrio(&[&[character], &words[..], &[more]].concat()).run().ended_with(status);
+            let run = dir.ferrio(&[&[character], &words[..], &[more]].concat()).run().ended_with(status);
             assert_eq!(ios(&run.json(), 0), 65536);
             let told = run.stderr.lines().filter(|line| line.contains(&full)).collect::<Vec<_>>();
             assert_eq!(told.len(), 1, "{}", run.stderr);
@@ -118,19 +118,19 @@ fn a_full_disk_under_a_log_is_told_once_and_the_run_goes_on() {
 #[test]
 fn a_log_in_a_directory_that_is_not_there_is_told_and_the_run_goes_on() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=json", "--name=a", "--ioengine=null", "--size=64k", "--write_lat_log=no/x"];
     let as_fio = [&["--as=fio"], &words[..]].concat();
     let runs = [
-        place.ferrio(&words).run().ended_with(1),
-        place.ferrio(&as_fio).run().succeeded(),
-        place.fio(&words).run().succeeded(),
+        dir.ferrio(&words).run().ended_with(1),
+        dir.ferrio(&as_fio).run().succeeded(),
+        dir.fio(&words).run().succeeded(),
     ];
     for run in runs {
         assert_eq!(ios(&run.json(), 0), 16);
         assert_eq!(run.stderr.matches("fopen log: No such file or directory").count(), 3, "{}", run.stderr);
     }
-    assert_eq!(place.files(), []);
+    assert_eq!(dir.files(), []);
 }
 
 /// True when all threads of a process are asleep.
@@ -161,8 +161,8 @@ fn late_reader(path: &Path) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHa
 
 #[test]
 fn a_log_that_nobody_reads_holds_the_job_back_and_costs_little_memory() {
-    let place = Place::new();
-    let pipe = place.work().join("x_lat.1.log");
+    let dir = TestDir::new();
+    let pipe = dir.work().join("x_lat.1.log");
     mkfifo(&pipe, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
     let (go, reader) = late_reader(&pipe);
     let logs = [
@@ -173,12 +173,12 @@ fn a_log_that_nobody_reads_holds_the_job_back_and_costs_little_memory() {
         "--log_hist_msec=100",
         "--log_offset=1",
     ];
-    let mut running = place.ferrio(&[&ENDLESS[..], &logs].concat()).start();
+    let mut running = dir.ferrio(&[&ENDLESS[..], &logs].concat()).start();
     let pid = running.pid();
     // Only a thread that waits for room sleeps that long: the job never does by itself.
     let asleep = std::cell::Cell::new(0);
     running.until("all threads are held back", || {
-        asleep.set(if sleeps(pid) && ios_began(&place) { asleep.get() + 1 } else { 0 });
+        asleep.set(if sleeps(pid) && ios_began(&dir) { asleep.get() + 1 } else { 0 });
         asleep.get() >= 25
     });
     let peak = peak_kib(pid);
@@ -188,15 +188,15 @@ fn a_log_that_nobody_reads_holds_the_job_back_and_costs_little_memory() {
     let logged = reader.join().unwrap();
     let report = running.wait().ended_with(128).json();
     assert_eq!(logged, ios(&report, 0));
-    assert_eq!(rows(&place, "x_clat.1.log"), logged);
+    assert_eq!(rows(&dir, "x_clat.1.log"), logged);
     assert!(logged > 50 * 4096, "the queue was full: {logged}");
 }
 
 #[test]
 fn main_goes_on_while_a_log_is_stuck() {
-    let place = Place::new();
-    let out = place.beside("out");
-    let pipe = place.work().join("x_lat.1.log");
+    let dir = TestDir::new();
+    let out = dir.beside("out");
+    let pipe = dir.work().join("x_lat.1.log");
     mkfifo(&pipe, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
     let (go, reader) = late_reader(&pipe);
     let words = ["--status-interval=20ms", "--output=../out"];
@@ -204,7 +204,7 @@ fn main_goes_on_while_a_log_is_stuck() {
         ["--name=b", "--rate_iops=5000,5000", "--bwavgtime=10", "--write_bw_log=y", "--log_avg_msec=10"];
     let stuck = [&ENDLESS[..], &["--write_lat_log=x"]].concat();
     let words = [&words[..], &stuck, &sampled, &ENDLESS[2..]].concat();
-    let mut running = place.ferrio(&words).start();
+    let mut running = dir.ferrio(&words).start();
     let done = |report: &serde_json::Value, job| {
         number(report, &format!("/jobs/{job}/read/total_ios"))
             + number(report, &format!("/jobs/{job}/write/total_ios"))
@@ -223,18 +223,18 @@ fn main_goes_on_while_a_log_is_stuck() {
     running.wait().ended_with(128);
     let text = fs::read_to_string(&out).unwrap();
     let last = serde_json::Deserializer::from_str(&text).into_iter().last().unwrap().unwrap();
-    assert_eq!((logged, rows(&place, "x_clat.1.log")), (ios(&last, 0), ios(&last, 0)));
-    assert!(rows(&place, "y_bw.2.log") > 10, "what waited for the disk is written");
+    assert_eq!((logged, rows(&dir, "x_clat.1.log")), (ios(&last, 0), ios(&last, 0)));
+    assert!(rows(&dir, "y_bw.2.log") > 10, "what waited for the disk is written");
 }
 
 /// True once the writer is at the logs: the log of submissions, which is empty, is created before them.
-fn ios_began(place: &Place) -> bool {
-    place.work().join("x_clat_hist.1.log").exists()
+fn ios_began(dir: &TestDir) -> bool {
+    dir.work().join("x_clat_hist.1.log").exists()
 }
 
 #[test]
 fn programs_are_told_of_lost_logs_by_a_warning_with_a_code() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--message-format=json",
         "--quiet",
@@ -243,7 +243,7 @@ fn programs_are_told_of_lost_logs_by_a_warning_with_a_code() {
         "--size=4k",
         "--write_bw_log=away/x",
     ];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     let told: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
     assert_eq!((&told["severity"], &told["code"]), (&"warning".into(), &"log-error".into()));
     assert!(told["message"].as_str().unwrap().starts_with("fopen log: No such file or directory: away/x_bw"));

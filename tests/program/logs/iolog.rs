@@ -1,11 +1,11 @@
 //! `write_iolog`: I/O logs of whole runs beside those of real fio, and what becomes of a log that cannot be written. That jobs of all
 //! kinds have the same lines is tested in `same_io`.
 
-use crate::support::{Place, same};
+use crate::support::{TestDir, same};
 
 /// Lines of a log in the work directory.
-fn lines(place: &Place, name: &str) -> Vec<String> {
-    place.read(name).lines().map(str::to_owned).collect()
+fn lines(dir: &TestDir, name: &str) -> Vec<String> {
+    dir.read(name).lines().map(str::to_owned).collect()
 }
 
 fn without_times(lines: &[String]) -> Vec<String> {
@@ -19,10 +19,10 @@ fn without_times(lines: &[String]) -> Vec<String> {
 /// The log of a job under both programs.
 fn both(words: &[&str]) -> [Vec<String>; 2] {
     [true, false].map(|fio| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [&["--write_iolog=log", "--verify_state_save=0"], words].concat();
-        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
-        without_times(&lines(&place, "log"))
+        if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
+        without_times(&lines(&dir, "log"))
     })
 }
 
@@ -45,9 +45,9 @@ fn opens_closes_syncs_and_read_backs_are_in_the_log_as_with_fio() {
     };
     let words: Vec<String> = jobs.iter().flat_map(job).collect();
     let [fio, ferrio] = [true, false].map(|fio| {
-        let place = Place::new();
-        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
-        jobs.map(|(name, _)| without_times(&lines(&place, &format!("{name}.log"))))
+        let dir = TestDir::new();
+        if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
+        jobs.map(|(name, _)| without_times(&lines(&dir, &format!("{name}.log"))))
     });
     for ((fio, ferrio), (name, more)) in fio.iter().zip(&ferrio).zip(jobs) {
         assert!(fio.len() > 4, "the log of {name} has only {fio:#?}");
@@ -69,10 +69,10 @@ fn clones_append_to_one_log_as_with_fio() {
 /// With fio such lines are torn where its buffers end.
 #[test]
 fn clones_do_not_tear_lines() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=null", "--rw=write", "--size=1m", "--bs=512", "--numjobs=3"];
-    place.ferrio(&[&words[..], &["--write_iolog=log"]].concat()).run().succeeded();
-    let all = without_times(&lines(&place, "log"));
+    dir.ferrio(&[&words[..], &["--write_iolog=log"]].concat()).run().succeeded();
+    let all = without_times(&lines(&dir, "log"));
     assert_eq!(all.iter().filter(|line| *line == "fio version 3 iolog").count(), 3);
     for clone in 0..3 {
         let name = format!("a.{clone}.0 ");
@@ -87,14 +87,14 @@ fn clones_do_not_tear_lines() {
 #[test]
 fn version_2_has_the_same_lines_without_times() {
     let logs = ["2", "3"].map(|version| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let version = format!("--write_iolog_version={version}");
         let words =
             ["--name=a", "--ioengine=null", "--rw=randrw", "--size=64k", "--fsync=2", "--write_iolog=log"];
         for _ in 0..2 {
-            place.ferrio(&[&words[..], &[&version]].concat()).run().succeeded();
+            dir.ferrio(&[&words[..], &[&version]].concat()).run().succeeded();
         }
-        lines(&place, "log")
+        lines(&dir, "log")
     });
     let [two, three] = logs;
     assert_eq!(two.iter().filter(|line| *line == "fio version 2 iolog").count(), 2);
@@ -105,10 +105,10 @@ fn version_2_has_the_same_lines_without_times() {
 
 #[test]
 fn times_count_from_the_start_of_the_job_and_say_when_each_io_was_issued() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=null", "--rw=read", "--size=40k", "--bs=4k", "--rate_iops=1000"];
-    place.ferrio(&[&words[..], &["--write_iolog=log"]].concat()).run().succeeded();
-    let lines = lines(&place, "log");
+    dir.ferrio(&[&words[..], &["--write_iolog=log"]].concat()).run().succeeded();
+    let lines = lines(&dir, "log");
     let time = |line: &String| line.split(' ').next().unwrap().parse::<u64>().unwrap();
     let all: Vec<u64> = lines[1..].iter().map(time).collect();
     assert!(all.is_sorted(), "{all:?}");
@@ -122,10 +122,10 @@ fn times_count_from_the_start_of_the_job_and_say_when_each_io_was_issued() {
 
 #[test]
 fn an_io_that_has_to_wait_for_room_is_in_the_log_once() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=a", "--ioengine=null", "--rw=read", "--size=16k", "--bs=4k", "--iodepth=4"];
-    place.ferrio(&[&words[..], &["--write_iolog=log"]].concat()).run().succeeded();
-    let ios: Vec<_> = without_times(&lines(&place, "log"));
+    dir.ferrio(&[&words[..], &["--write_iolog=log"]].concat()).run().succeeded();
+    let ios: Vec<_> = without_times(&lines(&dir, "log"));
     let reads: Vec<_> = ios.iter().filter(|line| line.contains(" read ")).collect();
     assert_eq!(
         reads,
@@ -140,10 +140,10 @@ fn a_log_that_cannot_be_opened_or_written_is_the_jobs_error() {
         (".", "open", "Is a directory"),
         ("/dev/full", "write", "No space left on device"),
     ] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let log_option = format!("--write_iolog={log}");
         let words = ["--name=a", "--ioengine=null", "--rw=read", "--size=16k", &log_option];
-        let run = place.ferrio(&words).run().ended_with(1);
+        let run = dir.ferrio(&words).run().ended_with(1);
         let line = format!("cannot {doing} the I/O log {log}: {why}");
         assert!(run.stderr.contains(&line), "{}", run.stderr);
         assert!(run.stderr.contains("func=write_iolog"), "{}", run.stderr);
@@ -152,7 +152,7 @@ fn a_log_that_cannot_be_opened_or_written_is_the_jobs_error() {
 
 #[test]
 fn a_version_that_does_not_exist_is_refused() {
-    let place = Place::new();
-    let run = place.ferrio(&["--name=a", "--write_iolog=log", "--write_iolog_version=4"]).run().ended_with(1);
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--name=a", "--write_iolog=log", "--write_iolog_version=4"]).run().ended_with(1);
     assert!(run.stderr.contains("the maximum is 3"), "{}", run.stderr);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, json_file};
+use crate::support::{TestDir, json_file};
 
 const JOB: [&str; 5] = ["--name=a", "--ioengine=null", "--size=1m", "--rw=rw", "--numjobs=2"];
 
@@ -11,10 +11,10 @@ const FORMATS: &str =
 
 #[test]
 fn a_run_writes_the_benchmarks_that_its_saved_report_gives() {
-    let place = Place::new();
-    place.ferrio(&[&JOB[..], &[FORMATS]].concat()).run().succeeded();
-    let document = json_file(&place.work().join("run.json"));
-    let benchmarks = json_file(&place.work().join("bencher"));
+    let dir = TestDir::new();
+    dir.ferrio(&[&JOB[..], &[FORMATS]].concat()).run().succeeded();
+    let document = json_file(&dir.work().join("run.json"));
+    let benchmarks = json_file(&dir.work().join("bencher"));
     let names: Vec<&String> = benchmarks.as_object().unwrap().keys().collect();
     assert_eq!(names, ["a read", "a write", "a #2 read", "a #2 write"]);
     for (at, name) in [(0, "a read"), (1, "a #2 read")] {
@@ -26,31 +26,30 @@ fn a_run_writes_the_benchmarks_that_its_saved_report_gives() {
         assert!(figures["latency"]["lower_value"].as_f64() <= figures["latency"]["value"].as_f64(), "{name}");
     }
     for (format, file, rows) in [("github-bigger", "bigger", 8), ("github-smaller", "smaller", 16)] {
-        let written = json_file(&place.work().join(file));
+        let written = json_file(&dir.work().join(file));
         assert_eq!(written.as_array().unwrap().len(), rows, "{written:#}");
         assert!(
             written.as_array().unwrap().iter().all(|row| row["name"].is_string() && row["value"].is_number())
         );
         let converted =
-            place.ferrio(&["report", "run.json", "--output-format", format]).run().succeeded().json();
+            dir.ferrio(&["report", "run.json", "--output-format", format]).run().succeeded().json();
         assert_eq!(converted, written, "{format}");
     }
-    let converted: Value = place.ferrio(&["report", "run.json", "-F", "bencher"]).run().succeeded().json();
+    let converted: Value = dir.ferrio(&["report", "run.json", "-F", "bencher"]).run().succeeded().json();
     assert_eq!(converted, benchmarks);
 }
 
 #[test]
 fn benchmarks_are_of_one_report_and_called_fio_there_are_none() {
-    let place = Place::new();
-    place.ferrio(&[&JOB[..], &["--output-format=json:run.json"]].concat()).run().succeeded();
-    let refused = place.ferrio(&["report", "run.json", "run.json", "-F", "bencher"]).run().ended_with(1);
+    let dir = TestDir::new();
+    dir.ferrio(&[&JOB[..], &["--output-format=json:run.json"]].concat()).run().succeeded();
+    let refused = dir.ferrio(&["report", "run.json", "run.json", "-F", "bencher"]).run().ended_with(1);
     assert!(refused.stderr.contains("the format bencher is made from one report"), "{}", refused.stderr);
-    let labelled =
-        place.ferrio(&["report", "run.json", "-F", "bencher", "--label", "a=b"]).run().ended_with(1);
+    let labelled = dir.ferrio(&["report", "run.json", "-F", "bencher", "--label", "a=b"]).run().ended_with(1);
     assert!(labelled.stderr.contains("the format bencher has no labels"), "{}", labelled.stderr);
-    let together = place.ferrio(&[&JOB[..], &["--output-format=json,bencher"]].concat()).run().ended_with(1);
+    let together = dir.ferrio(&[&JOB[..], &["--output-format=json,bencher"]].concat()).run().ended_with(1);
     assert!(together.stderr.contains("the format bencher cannot be combined"), "{}", together.stderr);
     let as_fio =
-        place.ferrio(&[&JOB[..], &["--as=fio", "--output-format=bencher"]].concat()).run().ended_with(1);
+        dir.ferrio(&[&JOB[..], &["--as=fio", "--output-format=bencher"]].concat()).run().ended_with(1);
     assert!(as_fio.stderr.contains("invalid output format bencher"), "{}", as_fio.stderr);
 }

@@ -8,20 +8,20 @@ use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 use crate::schemas::Schema;
-use crate::support::{Place, at_once, document_within, number, same, text};
+use crate::support::{TestDir, at_once, document_within, number, same, text};
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::of("report.schema.json"));
 
 /// The document of a run that ends with this status; it is as the schema says, and reads back into the tree it was printed from.
 #[track_caller]
-pub fn document(place: &Place, words: &[&str], status: i32) -> Value {
+pub fn document(dir: &TestDir, words: &[&str], status: i32) -> Value {
     let format = if words.iter().any(|word| word.starts_with("--output-format")) {
         "--eta=never"
     } else {
         "--output-format=json"
     };
     let words: Vec<&str> = [format].iter().chain(words).copied().collect();
-    let run = place.ferrio(&words).run().ended_with(status);
+    let run = dir.ferrio(&words).run().ended_with(status);
     let document = run.json();
     assert_eq!(SCHEMA.mistakes(&document), [""; 0], "{words:?}\n{document:#}");
     let tree = ferrio_report::read(&run.stdout).unwrap_or_else(|error| panic!("{error}\n{}", run.stdout));
@@ -38,7 +38,7 @@ const NULL: [&str; 3] = ["--name=a", "--ioengine=null", "--size=64k"];
 const SHORT: [&str; 4] = ["--name=a", "--filename=f", "--direct=1", "--size=64k"];
 
 fn of_null(more: &[&str]) -> Value {
-    document(&Place::new(), &[&NULL, more].concat(), 0)
+    document(&TestDir::new(), &[&NULL, more].concat(), 0)
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn runs_without_files_are_as_the_schema_says() {
 
 #[test]
 fn runs_on_files_are_as_the_schema_says() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let file = ["--name=a", "--filename=f", "--size=256k"];
-    let of = |more: &[&str]| document(&place, &[&file, more].concat(), 0);
+    let of = |more: &[&str]| document(&dir, &[&file, more].concat(), 0);
     let synced = of(&["--rw=randrw", "--fsync=4", "--output-format=json+"]);
     assert!(number(&synced, "/jobs/0/sync/lat_ns/N") > 0);
     let deep = ["--rw=randread", "--iodepth=8", "--slat_percentiles=1", "--lat_percentiles=1"];
@@ -67,7 +67,7 @@ fn runs_on_files_are_as_the_schema_says() {
         let report = of(&[&deep[..], &[engine, "--direct=1", "--output-format=json+"]].concat());
         assert!(report.pointer("/jobs/0/read/slat_ns/bins").is_some());
     }
-    let laid_out = document(&place, &["--name=b", "--size=64k", "--rw=read", "--create_only=1"], 0);
+    let laid_out = document(&dir, &["--name=b", "--size=64k", "--rw=read", "--create_only=1"], 0);
     assert_eq!(number(&laid_out, "/jobs/0/read/total_ios"), 0);
     let target = &laid_out["ferrio"]["targets"][0];
     assert!(target["mount_point"].is_string() && target["file_system"].is_string(), "{target:#}");
@@ -77,20 +77,20 @@ fn runs_on_files_are_as_the_schema_says() {
 #[test]
 fn runs_that_fail_are_as_the_schema_says() {
     let full = ["--name=a", "--filename=/dev/full", "--rw=write", "--size=64k"];
-    let failed = document(&Place::new(), &full, 1);
+    let failed = document(&TestDir::new(), &full, 1);
     assert_eq!((text(&failed, "/ferrio/run/end"), number(&failed, "/ferrio/run/failed_jobs")), ("errors", 1));
     let tolerant = [&full[..], &["--continue_on_error=write", "--ignore_error=,ENOSPC"]].concat();
-    let tolerated = document(&Place::new(), &tolerant, 0);
+    let tolerated = document(&TestDir::new(), &tolerant, 0);
     assert_eq!(number(&tolerated, "/ferrio/run/tolerated_errors"), 16);
     assert_eq!(number(&tolerated, "/jobs/0/total_err"), 16);
-    document(&Place::new(), &["--name=a", "--ioengine=null"], 1);
+    document(&TestDir::new(), &["--name=a", "--ioengine=null"], 1);
 }
 
 #[test]
 fn a_group_has_the_names_and_options_of_all_its_jobs() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let jobs = "[global]\nioengine=null\nsize=64k\ngroup_reporting\n[a]\nnumjobs=2\nrw=read\n[b]\nrw=write\nbs=8k\n[alone]\nnew_group\nrw=trim\n";
-    let report = document(&place, &[&place.job(jobs)], 0);
+    let report = document(&dir, &[&dir.job(jobs)], 0);
     let want = json!([{ "jobname": "a", "groupid": 0, "jobs": [
         { "name": "a", "count": 2, "options": { "numjobs": "2", "rw": "read" } },
         { "name": "b", "count": 1, "options": { "rw": "write", "bs": "8k" } },
@@ -105,10 +105,10 @@ fn a_group_has_the_names_and_options_of_all_its_jobs() {
 
 #[test]
 fn an_option_that_is_given_several_times_has_one_value_for_all_of_them() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = "[a]\nioengine=null\nsize=64k\nrw=randrw\nfilename=a\nfilename=b:c\nbs=4k\nbs=,8k\nrwmixread=30\nrwmixread=60\n\
                percentile_list=50:50.0:99\n";
-    let printed = place.ferrio(&["--output-format=json", &place.job(job)]).run().succeeded().stdout;
+    let printed = dir.ferrio(&["--output-format=json", &dir.job(job)]).run().succeeded().stdout;
     for key in ["filename", "bs", "rwmixread"] {
         assert_eq!(printed.matches(&format!("\"{key}\" : ")).count(), 1, "{printed}");
     }
@@ -135,11 +135,11 @@ fn response_times_stand_in_both_places() {
 
 #[test]
 fn a_run_that_a_signal_ends_is_as_the_schema_says() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=write", "--size=1m"];
     let endless = ["--fallocate=none", "--time_based", "--runtime=1h"];
-    let mut running = place.ferrio(&[&words[..], &endless].concat()).start();
-    running.until("its first write", || place.is_written("f"));
+    let mut running = dir.ferrio(&[&words[..], &endless].concat()).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
     assert_eq!(SCHEMA.mistakes(&report), [""; 0]);
@@ -160,11 +160,11 @@ fn a_steady_state_is_as_the_schema_says() {
 fn names_may_hold_anything_and_the_document_is_json() {
     let name = "tab\t bell\u{7} quote\" back\\slash \u{7f} \u{65e5}\u{672c}";
     let words = [&format!("--name={name}"), "--filename=f", "--size=4k", "--description=\u{1b}[31m\u{1}"];
-    let place = Place::new();
-    let report = document(&place, &words, 0);
+    let dir = TestDir::new();
+    let report = document(&dir, &words, 0);
     assert_eq!((text(&report, "/jobs/0/jobname"), text(&report, "/jobs/0/desc")), (name, "\u{1b}[31m\u{1}"));
     assert_eq!(report["ferrio"]["warnings"][0]["jobs"], json!([name]));
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert!(!run.stderr.contains('\u{7}') && !run.stderr.contains('\t'), "{:?}", run.stderr);
 }
 
@@ -176,8 +176,8 @@ fn huge_numbers_stay_numbers() {
 
 #[test]
 fn a_short_run_is_told_in_both_places_and_not_in_the_report() {
-    let place = Place::new();
-    let run = place.ferrio(&[&SHORT[..], &["--output-format=normal,json"]].concat()).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&[&SHORT[..], &["--output-format=normal,json"]].concat()).run().succeeded();
     let (report, text_report) = document_within(&run.stdout);
     let warnings = report["ferrio"]["warnings"].as_array().unwrap();
     let codes: Vec<&str> = warnings.iter().map(|warning| text(warning, "/code")).collect();
@@ -202,9 +202,9 @@ fn the_start_of_a_job_is_told_by_the_clock_asked_for() {
 
 #[test]
 fn a_quiet_run_says_nothing_beside_its_report_and_the_document_keeps_the_doubts() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let odd = ["--log_compression=4k", "--output-format=json"];
-    let told = |more: &[&str]| place.ferrio(&[&SHORT[..], &odd, more].concat()).run().succeeded();
+    let told = |more: &[&str]| dir.ferrio(&[&SHORT[..], &odd, more].concat()).run().succeeded();
     let loud = told(&[]);
     assert!(loud.stderr.contains("`log_compression` has no effect here"), "{}", loud.stderr);
     for words in [&["--quiet"][..], &["--quiet", "--message-format=json"]] {
@@ -217,28 +217,28 @@ fn a_quiet_run_says_nothing_beside_its_report_and_the_document_keeps_the_doubts(
 
 #[test]
 fn a_quiet_run_tells_what_goes_wrong() {
-    let place = Place::new();
-    let run = place.ferrio(&["--quiet", "--name=a", "--filename=/dev/full", "--rw=write", "--size=4k"]).run();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&["--quiet", "--name=a", "--filename=/dev/full", "--rw=write", "--size=4k"]).run();
     assert_eq!(run.status, Some(1));
     assert!(run.stderr.contains("io_u error") && !run.stderr.contains("warning:"), "{}", run.stderr);
-    let refused = place.ferrio(&["--quiet", "--name=a", "--size=1q"]).run();
+    let refused = dir.ferrio(&["--quiet", "--name=a", "--size=1q"]).run();
     assert!(refused.stderr.starts_with("error: "), "{}", refused.stderr);
 }
 
 #[test]
 fn doubts_of_many_clones_are_told_once() {
-    let run = Place::new().ferrio(&[&SHORT[..], &["--numjobs=64"]].concat()).run().succeeded();
+    let run = TestDir::new().ferrio(&[&SHORT[..], &["--numjobs=64"]].concat()).run().succeeded();
     assert_eq!(run.stderr.matches("[short-run]").count(), 1, "{}", run.stderr);
     assert!(run.stderr.contains("64 jobs (a) ran for less than a second"), "{}", run.stderr);
 }
 
 #[test]
 fn reads_from_the_page_cache_are_told_and_direct_ones_are_not() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let told = |direct: &str, loops: u32| {
         // The first loop reads the file into memory, and the others find it there. Other tests use the disk too, but less.
         let words = ["--name=a", "--filename=f", "--size=4m", "--rw=read", "--bs=256k", "--invalidate=0"];
-        let report = document(&place, &[&words[..], &[&format!("--loops={loops}"), direct]].concat(), 0);
+        let report = document(&dir, &[&words[..], &[&format!("--loops={loops}"), direct]].concat(), 0);
         report.get("disk_util")?;
         let warnings = report["ferrio"]["warnings"].as_array().unwrap().clone();
         Some(warnings.iter().any(|warning| warning["code"] == "cached-reads"))

@@ -4,7 +4,7 @@
 mod differences;
 mod tree;
 
-use crate::support::{Place, both, same, side_by_side};
+use crate::support::{TestDir, both, same, side_by_side};
 use differences::{comparable, layout};
 use tree::{places, without_repetitions};
 
@@ -41,15 +41,15 @@ fn without<'a>(lines: &'a [String], others: &[String]) -> Vec<&'a str> {
 
 /// The document of a program: in fio's output notes may stand before it, in ferrio's there is nothing else.
 fn report(job: &str, format: &str, fio: bool) -> String {
-    let place = Place::new();
-    let words = [format!("--output-format={format}"), place.job(job)];
+    let dir = TestDir::new();
+    let words = [format!("--output-format={format}"), dir.job(job)];
     if !fio {
-        let document = place.ferrio(&words).run().succeeded().stdout;
+        let document = dir.ferrio(&words).run().succeeded().stdout;
         let places = places(&document);
         same!("once": without_repetitions(places.clone()), "in the document": places, "no key is repeated on\n{job}");
         return document;
     }
-    let output = place.fio(&words).run().succeeded().stdout;
+    let output = dir.fio(&words).run().succeeded().stdout;
     let document = output
         .find("{\n")
         .map_or_else(|| panic!("fio reports nothing on\n{job}"), |start| output[start..].to_owned());
@@ -76,10 +76,10 @@ fn assert_is_read(output: &str, document: &str) {
 #[test]
 fn documents_of_failed_jobs_and_of_runs_without_disks_are_read() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = "[bad]\nfilename=/dev/full\nrw=write\nsize=64k\n[good]\nioengine=null\nsize=64k\nrw=randrw\ngtod_reduce=1\n";
-    let words = ["--output-format=json+".to_owned(), place.job(job)];
-    let output = place.fio(&words).run().ended_with(1).stdout;
+    let words = ["--output-format=json+".to_owned(), dir.job(job)];
+    let output = dir.fio(&words).run().ended_with(1).stdout;
     assert_is_read(&output, &output[output.find("{\n").unwrap()..]);
     let report = ferrio_report::read(&output).unwrap();
     let [bad, good] = report.jobs.as_slice() else { panic!("{output}") };

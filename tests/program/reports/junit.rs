@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 const JOB: [&str; 4] = ["--name=a", "--ioengine=null", "--size=1m", "--bs=4k"];
 
@@ -14,10 +14,10 @@ fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn each_job_and_each_threshold_is_a_case_with_its_figure() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let limits = ["--fail-if=read.total_ios >= 256", "--fail-if=a: read.total_ios > 256", "--junit=j.xml"];
-    place.ferrio(&arguments(&[&limits[..], &["--numjobs=2"]].concat())).run().ended_with(3);
-    let text = place.read("j.xml");
+    dir.ferrio(&arguments(&[&limits[..], &["--numjobs=2"]].concat())).run().ended_with(3);
+    let text = dir.read("j.xml");
     assert!(text.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"), "{text}");
     assert!(
         text.contains("<testsuites name=\"ferrio\" tests=\"4\" skipped=\"0\" failures=\"1\" errors=\"0\""),
@@ -40,10 +40,10 @@ fn each_job_and_each_threshold_is_a_case_with_its_figure() {
 
 #[test]
 fn what_fails_or_cannot_be_judged_is_an_error() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let more = ["--disable_clat=1", "--fail-if=read.clat.mean > 1d", "--junit=j.xml"];
-    place.ferrio(&arguments(&more)).run().ended_with(1);
-    let text = place.read("j.xml");
+    dir.ferrio(&arguments(&more)).run().ended_with(1);
+    let text = dir.read("j.xml");
     assert!(text.contains("errors=\"1\"") && text.contains("<error message=\"the threshold"), "{text}");
     assert!(text.contains("is not measured"), "{text}");
     let job = [
@@ -54,32 +54,32 @@ fn what_fails_or_cannot_be_judged_is_an_error() {
         "--allow_file_create=0",
         "--junit=k.xml",
     ];
-    let run = place.ferrio(&job).run();
+    let run = dir.ferrio(&job).run();
     assert!(run.status.is_some_and(|status| status > 0), "{}", run.stderr);
-    let text = place.read("k.xml");
+    let text = dir.read("k.xml");
     assert!(text.contains("<testcase name=\"r&amp;&lt;\" classname=\"jobs\""), "{text}");
     assert!(text.contains("type=\"job-failed\""), "{text}");
 }
 
 #[test]
 fn what_fails_the_whole_run_is_a_case() {
-    let place = Place::new();
+    let dir = TestDir::new();
     fs::write(
-        place.work().join("log"),
+        dir.work().join("log"),
         "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf nonsense 0 4096\nf close\n",
     )
     .unwrap();
     let job = ["--name=a", "--ioengine=null", "--read_iolog=log", "--junit=j.xml"];
-    place.ferrio(&job).run().ended_with(1);
-    let text = place.read("j.xml");
+    dir.ferrio(&job).run().ended_with(1);
+    let text = dir.read("j.xml");
     assert!(text.contains("<testcase name=\"whole run\" classname=\"run\""), "{text}");
     assert!(text.contains("type=\"bad-iolog-line\"") && text.contains("errors=\"1\""), "{text}");
 }
 
 #[test]
 fn the_file_collides_with_no_other_and_appears_at_the_end() {
-    let place = Place::new();
-    let job_file = place.job("[a]\nioengine=null\nsize=1m\n");
+    let dir = TestDir::new();
+    let job_file = dir.job("[a]\nioengine=null\nsize=1m\n");
     for (more, message) in [
         (&["--output=x", "--junit=x"][..], "the report and the JUnit file would both go to x"),
         (
@@ -95,30 +95,30 @@ fn the_file_collides_with_no_other_and_appears_at_the_end() {
         (&["--junit="], "a value is expected"),
         (&["--repeat=2", "--junit=x"], "leave out --junit"),
     ] {
-        let run = place.ferrio(&arguments(more)).run().ended_with(1);
+        let run = dir.ferrio(&arguments(more)).run().ended_with(1);
         assert!(run.stderr.contains(message), "{more:?}\n{}", run.stderr);
-        assert!(!place.is_written("x"), "{more:?}");
+        assert!(!dir.is_written("x"), "{more:?}");
     }
     let own = format!("--junit={job_file}");
-    let run = place.ferrio(&[&job_file, &own]).run().ended_with(1);
+    let run = dir.ferrio(&[&job_file, &own]).run().ended_with(1);
     assert!(run.stderr.contains("the JUnit file would replace"), "{}", run.stderr);
 }
 
 #[test]
 fn compared_figures_are_cases_of_their_side() {
-    let place = Place::new();
-    let document = place.ferrio(&arguments(&["--output-format=json"])).run().succeeded().json();
+    let dir = TestDir::new();
+    let document = dir.ferrio(&arguments(&["--output-format=json"])).run().succeeded().json();
     for (side, factor) in [("base", 1.0), ("slow", 0.5)] {
-        fs::create_dir(place.work().join(side)).unwrap();
+        fs::create_dir(dir.work().join(side)).unwrap();
         for run in 0..6 {
             let mut document = document.clone();
             document["jobs"][0]["read"]["iops"] = json!(1000.0 * factor * (1.0 + f64::from(run % 3) / 100.0));
-            fs::write(place.work().join(side).join(format!("{run}.json")), document.to_string()).unwrap();
+            fs::write(dir.work().join(side).join(format!("{run}.json")), document.to_string()).unwrap();
         }
     }
-    let compare = |more: &[&str]| place.ferrio(&[&["compare", "base", "slow"], more].concat()).run();
+    let compare = |more: &[&str]| dir.ferrio(&[&["compare", "base", "slow"], more].concat()).run();
     compare(&["--fail-on-regression=5%", "--junit=c.xml"]).ended_with(3);
-    let text = place.read("c.xml");
+    let text = dir.read("c.xml");
     assert!(text.contains("<testsuite name=\"slow against base\""), "{text}");
     assert!(text.contains("<testcase name=\"iops\" classname=\"a (read)\""), "{text}");
     assert!(text.contains("failures=\"1\""), "{text}");
@@ -129,11 +129,11 @@ fn compared_figures_are_cases_of_their_side() {
         "{text}"
     );
     compare(&["--fail-on-regression=60", "--junit=c.xml"]).succeeded();
-    assert!(place.read("c.xml").contains("failures=\"0\""));
+    assert!(dir.read("c.xml").contains("failures=\"0\""));
     let run = compare(&["--junit=c.xml"]).ended_with(1);
     assert!(run.stderr.contains("--fail-on-regression"), "{}", run.stderr);
-    let before = place.read("slow/3.json");
+    let before = dir.read("slow/3.json");
     let run = compare(&["--fail-on-regression=60", "--junit=slow/3.json"]).ended_with(1);
     assert!(run.stderr.contains("would replace slow/3.json"), "{}", run.stderr);
-    assert_eq!(place.read("slow/3.json"), before);
+    assert_eq!(dir.read("slow/3.json"), before);
 }

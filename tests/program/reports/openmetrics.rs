@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 
-use crate::support::{Place, Run};
+use crate::support::{Run, TestDir};
 
 const FORMAT: &str = "--output-format=openmetrics";
 const NULL: [&str; 4] = ["--name=a", "--ioengine=null", "--size=64k", "--rw=randread"];
@@ -24,55 +24,55 @@ fn whole(text: &str) {
 
 #[test]
 fn the_exposition_is_all_that_is_printed() {
-    let place = Place::new();
-    let run = place.ferrio(&[&[FORMAT][..], &NULL].concat()).run().succeeded();
+    let dir = TestDir::new();
+    let run = dir.ferrio(&[&[FORMAT][..], &NULL].concat()).run().succeeded();
     whole(&run.stdout);
     assert_eq!(sample(&run.stdout, "ferrio_group_io_bytes_total{group=\"0\",direction=\"read\"}"), "65536");
     let to_file = [&[FORMAT, "--output=m.prom"][..], &NULL].concat();
-    let run = place.ferrio(&to_file).run().succeeded();
+    let run = dir.ferrio(&to_file).run().succeeded();
     assert_eq!(run.stdout, "");
-    whole(&place.read("m.prom"));
+    whole(&dir.read("m.prom"));
 }
 
 #[test]
 fn other_formats_beside_it_are_refused() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for words in [
         &["--output-format=openmetrics,json"][..],
         &["--output-format=terse,openmetrics"],
         &[FORMAT, "--append-terse"],
     ] {
-        let run = place.ferrio(&[words, &NULL].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[words, &NULL].concat()).run().ended_with(1);
         assert!(run.stderr.contains("openmetrics cannot be combined"), "{words:?}: {}", run.stderr);
         assert_eq!(run.stdout, "", "{words:?}");
     }
     // A later choice replaces an earlier one.
-    place.ferrio(&[&[FORMAT, "--minimal"][..], &NULL].concat()).run().succeeded();
+    dir.ferrio(&[&[FORMAT, "--minimal"][..], &NULL].concat()).run().succeeded();
 }
 
 #[test]
 fn reports_of_a_run_that_goes_on_are_refused() {
-    let place = Place::new();
-    let run = place.ferrio(&[&[FORMAT, "--status-interval=1s"][..], &NULL].concat()).run().ended_with(1);
+    let dir = TestDir::new();
+    let run = dir.ferrio(&[&[FORMAT, "--status-interval=1s"][..], &NULL].concat()).run().ended_with(1);
     assert!(run.stderr.contains("--status-interval"), "{}", run.stderr);
     assert_eq!(run.stdout, "");
 }
 
 #[test]
 fn a_check_has_no_figures_for_it() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for format in [FORMAT, "--minimal"] {
-        let run = place.ferrio(&[&["check", format][..], &NULL].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&["check", format][..], &NULL].concat()).run().ended_with(1);
         assert!(run.stderr.contains("`ferrio check` prints text or JSON"), "{}", run.stderr);
     }
 }
 
 #[test]
 fn a_run_that_is_interrupted_says_so() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let endless = ["--name=a", "--filename=f", "--rw=write", "--size=1m", "--fallocate=none", "--runtime=1h"];
-    let mut running = place.ferrio(&[&[FORMAT, "--time_based"][..], &endless].concat()).start();
-    running.until("its first write", || place.is_written("f"));
+    let mut running = dir.ferrio(&[&[FORMAT, "--time_based"][..], &endless].concat()).start();
+    running.until("its first write", || dir.is_written("f"));
     running.signal(Signal::SIGINT);
     let run: Run = running.wait().ended_with(128);
     whole(&run.stdout);
@@ -85,9 +85,9 @@ fn a_run_that_is_interrupted_says_so() {
 
 #[test]
 fn a_job_that_fails_shows_its_error() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [FORMAT, "--name=a", "--filename=.", "--rw=read", "--size=4k", "--name=b", "--ioengine=null"];
-    let run = place.ferrio(&[&words[..], &["--size=64k"]].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&words[..], &["--size=64k"]].concat()).run().ended_with(1);
     whole(&run.stdout);
     let error = sample(&run.stdout, "ferrio_job_error_code{entry=\"0\"");
     assert_eq!(error, (Errno::EISDIR as i32).to_string());

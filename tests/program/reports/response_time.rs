@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::engines::moving;
-use crate::support::{Place, json_file, number};
+use crate::support::{TestDir, json_file, number};
 
 /// The report on a job that does nothing 2000 times a second for a while.
 fn report(words: &[&str]) -> Value {
-    let place = Place::new();
-    let output = format!("--output={}", place.beside("report").display());
+    let dir = TestDir::new();
+    let output = format!("--output={}", dir.beside("report").display());
     let job = ["--name=a", "--ioengine=null", "--size=1g", "--time_based", "--runtime=100ms", &output];
-    place.ferrio(&[&job[..], &["--output-format=json+"], words].concat()).run().succeeded();
-    json_file(&place.beside("report"))
+    dir.ferrio(&[&job[..], &["--output-format=json+"], words].concat()).run().succeeded();
+    json_file(&dir.beside("report"))
 }
 
 /// Every figure of the response times is there and not below that of the latencies.
@@ -88,10 +88,10 @@ fn reports_on_several_jobs_or_directions_as_one_add_response_times_up() {
 
 #[test]
 fn the_text_has_one_line_more_behind_the_latencies() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let run = |words: &[&str]| {
         let job = ["--name=a", "--ioengine=null", "--size=64k"];
-        place.ferrio(&[&job[..], words].concat()).run().succeeded().stdout.clone()
+        dir.ferrio(&[&job[..], words].concat()).run().succeeded().stdout.clone()
     };
     let text = run(&["--rate_iops=1000"]);
     let labels: Vec<&str> = text.lines().filter_map(|line| line.trim_start().split(" (").next()).collect();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Place, json_file};
+use crate::support::{TestDir, json_file};
 
 const JOB: [&str; 5] = ["--name=a", "--ioengine=null", "--size=1m", "--rw=randread", "--bs=8k"];
 
@@ -20,21 +20,21 @@ fn cell<'a>(table: &'a str, row: usize, column: &str) -> &'a str {
 
 #[test]
 fn a_run_and_its_saved_report_are_the_same_rows() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let labels = ["--label=disk=nvme0", "--label", "branch=a=b"];
     let formats = "--output-format=json:run.json,rows:run.csv,openmetrics:run.prom";
-    place.ferrio(&arguments(&[&labels[..], &["--numjobs=2", formats]].concat())).run().succeeded();
-    let table = place.read("run.csv");
-    let document = json_file(&place.work().join("run.json"));
+    dir.ferrio(&arguments(&[&labels[..], &["--numjobs=2", formats]].concat())).run().succeeded();
+    let table = dir.read("run.csv");
+    let document = json_file(&dir.work().join("run.json"));
     assert_eq!(document["ferrio"]["labels"], serde_json::json!({ "disk": "nvme0", "branch": "a=b" }));
-    assert!(place.read("run.prom").contains("ferrio_run_label_info{label=\"disk\",value=\"nvme0\"} 1\n"));
+    assert!(dir.read("run.prom").contains("ferrio_run_label_info{label=\"disk\",value=\"nvme0\"} 1\n"));
     assert_eq!(table.lines().count(), 3, "{table}");
     let cells =
         |row| ["job", "direction", "bs", "total_ios", "disk", "branch"].map(|name| cell(&table, row, name));
     assert_eq!(cells(0), ["a", "read", "8k", "128", "nvme0", "a=b"]);
     assert_eq!(cells(1), ["a #2", "read", "8k", "128", "nvme0", "a=b"]);
     assert_eq!(cell(&table, 0, "clat_ns_max"), document["jobs"][0]["read"]["clat_ns"]["max"].to_string());
-    let converted = place.ferrio(&["report", "run.json", "--output-format=rows"]).run().succeeded().stdout;
+    let converted = dir.ferrio(&["report", "run.json", "--output-format=rows"]).run().succeeded().stdout;
     let without_time = |table: &str| -> Vec<String> {
         table.lines().map(|line| line.split_once(',').unwrap().1.to_owned()).collect()
     };
@@ -50,8 +50,8 @@ fn a_run_and_its_saved_report_are_the_same_rows() {
         "-o",
         "t.csv",
     ];
-    place.ferrio(&more).run().succeeded();
-    let both = place.read("t.csv");
+    dir.ferrio(&more).run().succeeded();
+    let both = dir.read("t.csv");
     assert_eq!(
         (both.lines().count(), cell(&both, 3, "disk"), cell(&both, 3, "new")),
         (5, "other", "1"),
@@ -61,7 +61,7 @@ fn a_run_and_its_saved_report_are_the_same_rows() {
 
 #[test]
 fn bad_and_repeated_labels_are_refused() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (labels, reason) in [
         (&["--label=disk"][..], "a name and a value are expected, as in disk=nvme0"),
         (
@@ -75,19 +75,19 @@ fn bad_and_repeated_labels_are_refused() {
             "--label=a=... is given twice: a label has one value",
         ),
     ] {
-        let run = place.ferrio(&arguments(labels)).run().ended_with(1);
+        let run = dir.ferrio(&arguments(labels)).run().ended_with(1);
         assert!(run.stderr.contains(reason), "{labels:?}\n{}", run.stderr);
     }
-    fs::write(place.work().join("x_bw.1.log"), "1, 1, 0, 0, 0\n").unwrap();
-    let logs = place.ferrio(&["report", "x_bw.1.log", "-F", "rows"]).run().ended_with(1);
+    fs::write(dir.work().join("x_bw.1.log"), "1, 1, 0, 0, 0\n").unwrap();
+    let logs = dir.ferrio(&["report", "x_bw.1.log", "-F", "rows"]).run().ended_with(1);
     assert!(logs.stderr.contains("the format rows needs reports"), "{}", logs.stderr);
 }
 
 #[test]
 fn each_run_of_a_series_has_the_labels() {
-    let place = Place::new();
-    place.ferrio(&arguments(&["--repeat=2", "--results=runs", "--label=disk=nvme0"])).run().succeeded();
-    let table = place.ferrio(&["report", "runs", "-F", "rows"]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    dir.ferrio(&arguments(&["--repeat=2", "--results=runs", "--label=disk=nvme0"])).run().succeeded();
+    let table = dir.ferrio(&["report", "runs", "-F", "rows"]).run().succeeded().stdout;
     assert_eq!(table.lines().count(), 3, "{table}");
     assert_eq!([0, 1].map(|row| cell(&table, row, "disk")), ["nvme0"; 2]);
 }

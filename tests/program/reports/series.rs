@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// A second of reads and writes in a fixed order and number.
 const JOB: [&str; 6] =
     ["--name=a", "--ioengine=null", "--rw=randrw", "--rate_iops=400", "--number_ios=900", "--size=1g"];
 
-fn document(place: &Place, words: &[&str]) -> Value {
-    place.ferrio(&[&JOB[..], words].concat()).run().succeeded().json()
+fn document(dir: &TestDir, words: &[&str]) -> Value {
+    dir.ferrio(&[&JOB[..], words].concat()).run().succeeded().json()
 }
 
 fn column(series: &Value, direction: &str, name: &str) -> Vec<u64> {
@@ -19,8 +19,8 @@ fn column(series: &Value, direction: &str, name: &str) -> Vec<u64> {
 
 #[test]
 fn rows_add_up_to_the_figures_of_the_job() {
-    let place = Place::new();
-    let document = document(&place, &["--output-format=json+"]);
+    let dir = TestDir::new();
+    let document = document(&dir, &["--output-format=json+"]);
     let (job, series) = (&document["jobs"][0], &document["ferrio"]["series"][0]);
     assert_eq!((&series["jobname"], &series["job_number"]), (&"a".into(), &1.into()));
     let ends: Vec<u64> =
@@ -49,17 +49,17 @@ fn rows_add_up_to_the_figures_of_the_job() {
 
 #[test]
 fn only_json_plus_of_ferrio_has_series() {
-    let place = Place::new();
-    assert!(document(&place, &["--output-format=json"])["ferrio"]["series"].is_null());
-    let fio = place.ferrio(&[&JOB[..], &["--as=fio", "--output-format=json+"]].concat()).run().succeeded();
+    let dir = TestDir::new();
+    assert!(document(&dir, &["--output-format=json"])["ferrio"]["series"].is_null());
+    let fio = dir.ferrio(&[&JOB[..], &["--as=fio", "--output-format=json+"]].concat()).run().succeeded();
     assert!(fio.json()["ferrio"].is_object() && fio.json()["ferrio"]["series"].is_null());
 }
 
 #[test]
 fn a_disk_has_its_reads_and_writes_over_time() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--rw=write", "--size=4m", "--end_fsync=1", "--output-format=json+"];
-    let document = place.ferrio(&job).run().succeeded().json();
+    let document = dir.ferrio(&job).run().succeeded().json();
     let disks = document["disk_util"].as_array();
     let series = document["ferrio"]["device_series"].as_array();
     let names = |list: Option<&Vec<Value>>| -> Vec<String> {

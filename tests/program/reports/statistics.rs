@@ -4,20 +4,20 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Place, document_within, json_file, number, same};
+use crate::support::{TestDir, document_within, json_file, number, same};
 
 /// The report on reads of two jobs of a group, and all their latencies in ascending order.
 fn group(words: &[&str]) -> (Value, Vec<u64>) {
-    let place = Place::new();
-    let output = format!("--output={}", place.beside("report").display());
+    let dir = TestDir::new();
+    let output = format!("--output={}", dir.beside("report").display());
     let jobs =
         ["--name=a", "--filename=f", "--size=1m", "--ioengine=psync", "--numjobs=2", "--group_reporting"];
     let logged = ["--write_lat_log=x", "--output-format=json", output.as_str()];
-    place.ferrio(&[words, &logged[..], &jobs[..]].concat()).run().succeeded();
-    let rows = [place.rows("x_clat.1.log"), place.rows("x_clat.2.log")].concat();
+    dir.ferrio(&[words, &logged[..], &jobs[..]].concat()).run().succeeded();
+    let rows = [dir.rows("x_clat.1.log"), dir.rows("x_clat.2.log")].concat();
     let mut samples: Vec<u64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
     samples.sort_unstable();
-    (json_file(&place.beside("report"))["jobs"][0]["read"]["clat_ns"].clone(), samples)
+    (json_file(&dir.beside("report"))["jobs"][0]["read"]["clat_ns"].clone(), samples)
 }
 
 /// Percentages, times a hundred to be whole, and their values.
@@ -63,16 +63,16 @@ fn fios_bins_give_the_middle_of_fios_bucket_of_the_same_sample() {
 
 #[test]
 fn a_job_without_statistics_is_left_out_of_every_format() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job =
-        place.job("[global]\nioengine=null\nsize=64k\n[a]\n[silent]\nstonewall\nstats=0\n[c]\nstonewall\n");
-    let run = place.ferrio(&["--output-format=normal,terse", &job]).run().succeeded();
+        dir.job("[global]\nioengine=null\nsize=64k\n[a]\n[silent]\nstonewall\nstats=0\n[c]\nstonewall\n");
+    let run = dir.ferrio(&["--output-format=normal,terse", &job]).run().succeeded();
     assert_eq!(run.stdout.lines().filter(|line| line.starts_with("3;")).count(), 2, "{}", run.stdout);
     let entries = |name: &str| run.stdout.contains(&format!("\n{name}: (groupid="));
     assert_eq!([entries("a"), entries("silent"), entries("c")], [true, false, true]);
     let empty = "\n\nRun status group 1 (all jobs):\n\nRun status group 2 (all jobs):\n   READ:";
     assert!(run.stdout.contains(empty), "{}", run.stdout);
-    let run = place.ferrio(&["--output-format=json", &job]).run().succeeded();
+    let run = dir.ferrio(&["--output-format=json", &job]).run().succeeded();
     let report = run.json();
     let names = report["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap());
     assert_eq!(names.collect::<Vec<_>>(), ["a", "c"]);
@@ -80,14 +80,14 @@ fn a_job_without_statistics_is_left_out_of_every_format() {
 
 #[test]
 fn blocks_that_are_trimmed_are_followed() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let report = |words: &[&str]| {
         let asked =
             ["--name=a", "--size=64k", "--bs=4k", "--block_error_percentiles=1", "--percentile_list=50"];
-        let output = format!("--output={}", place.beside("report").display());
+        let output = format!("--output={}", dir.beside("report").display());
         let formats = ["--output-format=normal,json", "--continue_on_error=all", output.as_str()];
-        place.ferrio(&[&asked[..], &formats, words].concat()).run();
-        let text = fs::read_to_string(place.beside("report")).unwrap();
+        dir.ferrio(&[&asked[..], &formats, words].concat()).run();
+        let text = fs::read_to_string(dir.beside("report")).unwrap();
         // Lines about the start of the run precede the document.
         let (json, text) = document_within(&text);
         (json["jobs"][0].clone(), text.to_owned())
@@ -119,11 +119,11 @@ fn blocks_that_are_trimmed_are_followed() {
 
 /// The lines on idleness with numbers made alike.
 fn idleness(real: bool, words: &[&str]) -> Vec<String> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [words, &["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=100", "--time_based"][..]]
         .concat();
     let words = [&words[..], &["--runtime=100ms"]].concat();
-    let program = if real { place.fio(&words) } else { place.ferrio(&words) };
+    let program = if real { dir.fio(&words) } else { dir.ferrio(&words) };
     let stdout = program.run().succeeded().stdout;
     let lines = stdout.lines().skip_while(|line| *line != "CPU idleness:");
     let masked = |word: &str| match word.find(|c: char| c.is_ascii_digit()) {
@@ -151,18 +151,18 @@ fn idleness_is_printed_as_fio_does() {
 
 #[test]
 fn idleness_is_a_member_of_the_document_and_calibrating_runs_no_job() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--rw=write", "--size=64k"];
-    let calibrated = place
+    let calibrated = dir
         .ferrio(&[&["--idle-prof=calibrate", "--output-format=json"], &job[..]].concat())
         .run()
         .succeeded();
     assert!(calibrated.stdout.starts_with("CPU idleness:\n  unit work: mean="), "{}", calibrated.stdout);
-    assert_eq!((calibrated.stdout.lines().count(), place.files()), (2, vec![]));
+    assert_eq!((calibrated.stdout.lines().count(), dir.files()), (2, vec![]));
     let keys = |mode: &str| {
         let mode = format!("--idle-prof={mode}");
         let run =
-            place.ferrio(&[&[mode.as_str(), "--output-format=json"], &job[..]].concat()).run().succeeded();
+            dir.ferrio(&[&[mode.as_str(), "--output-format=json"], &job[..]].concat()).run().succeeded();
         let object = run.json()["cpu_idleness"].as_object().unwrap().clone();
         assert!(
             object.values().all(|figure| figure.as_f64().is_some_and(|figure| figure >= 0.0)),
@@ -180,7 +180,7 @@ fn idleness_is_a_member_of_the_document_and_calibrating_runs_no_job() {
 #[test]
 fn a_job_that_ends_in_its_ramp_has_counted_and_sampled_nothing() {
     let words = ["--name=a", "--ioengine=null", "--size=1m", "--ramp_time=1h"];
-    let text = Place::new().ferrio(&words).run().succeeded().stdout;
+    let text = TestDir::new().ferrio(&words).run().succeeded().stdout;
     assert!(text.contains("\n     issued rwts: total=256,0,0,0 short"), "{text}");
     assert!(!text.contains("lat (") && !text.contains("percentiles"), "{text}");
 }

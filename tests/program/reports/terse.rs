@@ -1,14 +1,14 @@
 //! `--minimal`: the same fields as fio's, in the same places.
 
-use crate::support::{Place, at_once, both, same};
+use crate::support::{TestDir, at_once, both, same};
 
 /// The lines of a run, each as `name=value` per field, with what measures time replaced.
 fn lines(job: &[&str], version: &str, directions: &[&str], real: bool) -> Vec<Vec<String>> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let terse_version = format!("--terse-version={version}");
     let mut words = vec!["--minimal", &terse_version];
     words.extend(job);
-    let run = if real { place.fio(&words) } else { place.ferrio(&words) };
+    let run = if real { dir.fio(&words) } else { dir.ferrio(&words) };
     let output = run.run().succeeded();
     output.stdout.lines().map(|line| named(line, version, directions)).collect()
 }
@@ -71,7 +71,7 @@ fn named(line: &str, version: &str, directions: &[&str]) -> Vec<String> {
 
 #[test]
 fn names_of_fields_precede_the_lines_on_request() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--minimal",
         "--terse-version=5",
@@ -81,7 +81,7 @@ fn names_of_fields_precede_the_lines_on_request() {
         "--size=1m",
         "--numjobs=2",
     ];
-    let text = place.ferrio(&words).run().succeeded().stdout;
+    let text = dir.ferrio(&words).run().succeeded().stdout;
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
     assert_eq!(lines.len(), 3, "{text}");
     let field = |name: &str| lines[1][lines[0].iter().position(|field| *field == name).unwrap()];
@@ -90,11 +90,11 @@ fn names_of_fields_precede_the_lines_on_request() {
         ["5", "a", "1024", "0"]
     );
     assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{text}");
-    let alone = place.ferrio(&[&["--output-format=json"], &words[2..]].concat()).run().ended_with(1);
+    let alone = dir.ferrio(&[&["--output-format=json"], &words[2..]].concat()).run().ended_with(1);
     assert!(alone.stderr.contains("--terse-header is about terse lines"), "{}", alone.stderr);
-    let as_fio = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().ended_with(1);
+    let as_fio = dir.ferrio(&[&["--as=fio"], &words[..]].concat()).run().ended_with(1);
     assert!(as_fio.stderr.contains("unrecognized option '--terse-header'"), "{}", as_fio.stderr);
-    let help = place.ferrio(&["help", "terse"]).run().succeeded().stdout;
+    let help = dir.ferrio(&["help", "terse"]).run().succeeded().stdout;
     let number = lines[0].iter().position(|field| *field == "read_clat_mean_us").unwrap() + 1;
     let row = help.lines().find(|line| line.contains("read_clat_mean_us")).unwrap();
     assert_eq!(row.split_whitespace().nth(3), Some(number.to_string().as_str()), "{row}");
@@ -207,7 +207,7 @@ fn ignored_errors_disks_and_descriptions_come_last() {
         ["--name=a", "--filename=/dev/full", "--rw=write", "--size=64k", "--description=to \"nowhere\""];
     compare(&[&job[..], &["--continue_on_error=write", "--ignore_error=,ENOSPC"]].concat());
     // How much a disk did is not compared: fio looks at it four times a second.
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = [
         "--minimal",
         "--terse-version=3",
@@ -226,23 +226,23 @@ fn ignored_errors_disks_and_descriptions_come_last() {
         ]
         .concat()
     };
-    let (fio, ferrio) = (place.fio(&words).run().succeeded(), place.ferrio(&words).run().succeeded());
+    let (fio, ferrio) = (dir.fio(&words).run().succeeded(), dir.ferrio(&words).run().succeeded());
     same!("fio": fields(&fio.stdout), "ferrio": fields(&ferrio.stdout), "the disk of a terse line");
 }
 
 #[test]
 fn terse_lines_come_before_the_document_and_the_text() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--output-format=normal,json,terse", "--name=a", "--ioengine=null", "--size=64k"];
-    let output = place.ferrio(&words).run().succeeded();
+    let output = dir.ferrio(&words).run().succeeded();
     let at = |text: &str| output.stdout.find(text).unwrap_or_else(|| panic!("{text} in {}", output.stdout));
     assert!(at("\n3;fio-") < at("\n{\n") && at("\n}\n") < at("\na: (groupid=0"), "{}", output.stdout);
 }
 
 /// The beginnings of what a program prints on a job, in any combination of words.
 fn parts(words: &[&str], output_to: Option<&str>, fio: bool) -> Vec<&'static str> {
-    let place = Place::new();
-    let path = output_to.map(|name| place.beside(name));
+    let dir = TestDir::new();
+    let path = output_to.map(|name| dir.beside(name));
     let output = path.as_ref().map(|path| format!("--output={}", path.display()));
     let words: Vec<&str> = words
         .iter()
@@ -250,7 +250,7 @@ fn parts(words: &[&str], output_to: Option<&str>, fio: bool) -> Vec<&'static str
         .chain(output.as_deref())
         .chain(["--name=a", "--ioengine=null", "--size=64k"])
         .collect();
-    let run = if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+    let run = if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
     let printed = match &path {
         Some(path) => {
             assert_eq!(run.stdout, "", "nothing else is printed with {words:?}");

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::support::{Place, at_once, both, same, side_by_side};
+use crate::support::{TestDir, at_once, both, same, side_by_side};
 use mask::masked;
 
 /// Compares the reports of both programs on a job file, masked and line by line.
@@ -37,10 +37,10 @@ fn compare_all(jobs: &[&str]) {
 
 /// What a program writes to `--output` on a job file.
 fn report(job: &str, status: i32, fio: bool) -> String {
-    let place = Place::new();
-    let report = place.beside("report");
-    let words = [format!("--output={}", report.display()), place.job(job)];
-    let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
+    let dir = TestDir::new();
+    let report = dir.beside("report");
+    let words = [format!("--output={}", report.display()), dir.job(job)];
+    let program = if fio { dir.fio(&words) } else { dir.ferrio(&words) };
     program.run().ended_with(status);
     fs::read_to_string(report).unwrap()
 }

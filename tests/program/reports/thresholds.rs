@@ -1,11 +1,11 @@
 //! `--fail-if`: thresholds for the figures of a run, their place in messages and documents, and the exit status.
 
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 const JOB: [&str; 4] = ["--name=a", "--ioengine=null", "--size=1m", "--bs=4k"];
 
 fn run(more: &[&str]) -> Run {
-    Place::new().ferrio(&[&JOB, more].concat()).run()
+    TestDir::new().ferrio(&[&JOB, more].concat()).run()
 }
 
 #[test]
@@ -39,11 +39,11 @@ fn any_percentile_can_be_limited_and_the_document_has_the_results() {
 
 #[test]
 fn jobs_of_one_report_entry_are_judged_together_and_all_directions_as_one() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=null\nsize=1m\nbs=4k\nrw=rw\nunified_rw_reporting=mixed\ngroup_reporting\n[a]\nnumjobs=3\n[b]\nnew_group\n",
     );
-    let run = |expression: &str| place.ferrio(&[&job, "--fail-if", expression]).run();
+    let run = |expression: &str| dir.ferrio(&[&job, "--fail-if", expression]).run();
     run("a: mixed.total_ios > 768").succeeded();
     let failed = run("mixed.total_ios < 768").ended_with(3);
     assert!(failed.stderr.contains("job b has 256\n"), "{}", failed.stderr);
@@ -61,7 +61,7 @@ fn a_threshold_that_applies_to_nothing_never_passes() {
     ] {
         for words in [&[][..], &["check"]] {
             let all = [words, &JOB, &["--fail-if", expression]].concat();
-            let run = Place::new().ferrio(&all).run().ended_with(1);
+            let run = TestDir::new().ferrio(&all).run().ended_with(1);
             assert!(
                 run.stderr.contains(message) && run.stderr.contains(help),
                 "{expression}\n{}",
@@ -82,7 +82,7 @@ fn a_threshold_that_applies_to_nothing_never_passes() {
 #[test]
 fn a_failed_job_wins_over_thresholds() {
     let job = ["--name=bad", "--ioengine=null", "--exec_prerun=false", "--size=4k", "--fail-if=error > 0"];
-    let failed = Place::new().ferrio(&job).run().ended_with(1);
+    let failed = TestDir::new().ferrio(&job).run().ended_with(1);
     assert!(
         failed.stderr.contains("the threshold `error > 0` is exceeded: job bad has"),
         "{}",
@@ -108,7 +108,7 @@ fn mistakes_are_refused_at_their_place() {
 fn called_fio_there_are_no_thresholds() {
     let refused = run(&["--as=fio", "--fail-if=error > 0"]).ended_with(1);
     assert!(refused.stderr.contains("unrecognized option '--fail-if"), "{}", refused.stderr);
-    let help = Place::new().ferrio(&["--as=fio", "--help"]).run().succeeded();
+    let help = TestDir::new().ferrio(&["--as=fio", "--help"]).run().succeeded();
     assert!(!help.stdout.contains("fail-if"), "{}", help.stdout);
 }
 
@@ -117,24 +117,24 @@ fn the_example_of_the_page_works() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/thresholds.md")).unwrap();
     let line = page.lines().find_map(|line| line.strip_prefix("    ferrio --name=mail ")).unwrap();
     let command = format!("exec {} --name=mail {line}", crate::support::FERRIO);
-    Place::new().program("sh", &["-c", &command]).run().succeeded();
+    TestDir::new().program("sh", &["-c", &command]).run().succeeded();
 }
 
 /// Without the threshold, the run would take an hour.
 #[test]
 fn a_threshold_ends_the_run_early_with_a_report_of_what_was_measured() {
-    let place = Place::new();
-    let job = place.job(
+    let dir = TestDir::new();
+    let job = dir.job(
         "[global]\nioengine=null\nsize=1m\nrate_iops=100\n[a]\ntime_based\nruntime=1h\n[b]\nstonewall\n",
     );
     let words = ["--output=report", "--output-format=json", "--junit=cases", &job];
     let aborting =
         ["--fail-if=b:read.clat.p50 > 1h", "--abort-if=read.iops > 1k", "--abort-if=read.iops > 1"];
-    let run = place.ferrio(&[&words[..], &aborting].concat()).run().ended_with(3);
+    let run = dir.ferrio(&[&words[..], &aborting].concat()).run().ended_with(3);
     let why = "--abort-if='read.iops > 1' ends all jobs ";
     assert!(run.stderr.contains(why), "{}", run.stderr);
     assert!(run.stderr.contains("the threshold `read.iops > 1` is exceeded: job a has "), "{}", run.stderr);
-    let document: serde_json::Value = serde_json::from_str(&place.read("report")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&dir.read("report")).unwrap();
     assert!(number(&document, "/jobs/0/read/total_ios") > 100);
     assert_eq!((number(&document, "/jobs/0/error"), number(&document, "/jobs/1/read/total_ios")), (0, 0));
     let notes = document["ferrio"]["notes"].to_string();
@@ -146,7 +146,7 @@ fn a_threshold_ends_the_run_early_with_a_report_of_what_was_measured() {
         .map(|threshold| threshold["passed"].as_bool().unwrap())
         .collect();
     assert_eq!(passed, [false, true, false], "job b has no figures");
-    assert!(place.read("cases").contains("read.iops &gt; 1"));
+    assert!(dir.read("cases").contains("read.iops &gt; 1"));
 }
 
 #[test]

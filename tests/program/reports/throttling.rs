@@ -7,7 +7,7 @@ use ferrio_machine::Mounts;
 use serde_json::Value;
 
 use crate::schemas::Schema;
-use crate::support::{FERRIO, Place, Run, skipped, text};
+use crate::support::{FERRIO, Run, TestDir, skipped, text};
 
 /// A control group that may use a twentieth of a CPU. Dropping it removes it.
 struct LimitedGroup {
@@ -49,7 +49,7 @@ impl LimitedGroup {
     }
 
     /// A run of ferrio in this group, which prints the group's times before and after the I/O into files.
-    fn run(&self, place: &Place, words: &[&str]) -> Run {
+    fn run(&self, dir: &TestDir, words: &[&str]) -> Run {
         let stat = self.directory.join("cpu.stat");
         let script = "echo $$ > \"$0\" && exec \"$@\"";
         let members = self.directory.join("cgroup.procs");
@@ -58,7 +58,7 @@ impl LimitedGroup {
             ["--name=a", "--ioengine=null", "--rw=randread", "--size=1g", "--time_based", "--runtime=2"];
         let (before, after) = (look("prerun"), look("postrun"));
         let all = [&["-c", script, members.to_str().unwrap(), FERRIO][..], words, &job, &[&before, &after]];
-        place.program("sh", &all.concat()).run()
+        dir.program("sh", &all.concat()).run()
     }
 
     /// The time in which the group was stopped, that with the groups that this machine may have above it, and that of the one above it, ms.
@@ -106,9 +106,9 @@ fn codes(document: &Value) -> Vec<&str> {
 #[test]
 fn a_cpu_limit_is_in_the_document_and_has_a_warning() {
     let Some(group) = limited_group("a_cpu_limit_is_in_the_document_and_has_a_warning") else { return };
-    let place = Place::new();
+    let dir = TestDir::new();
     let before = group.throttled_ms();
-    let run = group.run(&place, &["--output-format=json+"]).succeeded();
+    let run = group.run(&dir, &["--output-format=json+"]).succeeded();
     let after = group.throttled_ms();
     let document = run.json();
     assert_eq!(Schema::of("report.schema.json").mistakes(&document), [""; 0]);
@@ -127,7 +127,7 @@ fn a_cpu_limit_is_in_the_document_and_has_a_warning() {
     // The kernel's own figures: those of the whole program, and those from before to after the I/O.
     let most = before.iter().zip(after).map(|(before, after)| after - before).max().unwrap();
     let [began, ended] =
-        ["prerun", "postrun"].map(|when| parsed_ms(&place.read(&format!("a.{when}.txt"))).unwrap());
+        ["prerun", "postrun"].map(|when| parsed_ms(&dir.read(&format!("a.{when}.txt"))).unwrap());
     let rounded = periods.len() as u64 + 1;
     assert!(began < ended && sum + rounded >= ended - began, "{sum} ms, {began} to {ended}: {periods:?}");
     assert!(sum <= most + rounded, "{sum} of {most} ms: {periods:?}");
@@ -142,8 +142,8 @@ fn a_cpu_limit_is_in_the_document_and_has_a_warning() {
 #[test]
 fn called_fio_nothing_is_said_of_a_cpu_limit() {
     let Some(group) = limited_group("called_fio_nothing_is_said_of_a_cpu_limit") else { return };
-    let place = Place::new();
-    let run = group.run(&place, &["--as=fio", "--output-format=json+"]).succeeded();
+    let dir = TestDir::new();
+    let run = group.run(&dir, &["--as=fio", "--output-format=json+"]).succeeded();
     let document = run.json();
     assert!(document["ferrio"]["throttling"].is_null() && !codes(&document).contains(&"cpu-limit"));
     assert!(!run.stderr.contains("cgroup"), "{}", run.stderr);

@@ -4,37 +4,37 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{FERRIO, Place, Run, installed};
+use crate::support::{FERRIO, Run, TestDir, installed};
 
 /// A job that reads a file of its own.
 const READS: [&str; 5] = ["--name=a", "--rw=read", "--size=64k", "--filename=f", "--ioengine=psync"];
 
 /// What the document of a run has under `tuning`.
-fn tuning(place: &Place, words: &[&str]) -> Value {
+fn tuning(dir: &TestDir, words: &[&str]) -> Value {
     let words = [&["--output-format=json"], words].concat();
-    place.ferrio(&words).run().succeeded().json()["ferrio"]["tuning"].clone()
+    dir.ferrio(&words).run().succeeded().json()["ferrio"]["tuning"].clone()
 }
 
 /// The lines of strace, for these calls, of a run with these arguments.
-fn traced(place: &Place, calls: &str, words: &[&str]) -> String {
-    let trace = place.beside("trace");
+fn traced(dir: &TestDir, calls: &str, words: &[&str]) -> String {
+    let trace = dir.beside("trace");
     let calls = format!("--trace={calls}");
     let words: Vec<&str> =
         ["-f", "-o", trace.to_str().unwrap(), &calls, FERRIO].iter().chain(words).copied().collect();
-    let _: Run = place.program(installed("strace"), &words).run().succeeded();
+    let _: Run = dir.program(installed("strace"), &words).run().succeeded();
     fs::read_to_string(trace).unwrap()
 }
 
 #[test]
 fn a_lean_job_does_not_update_access_times_and_says_so() {
     needs!("strace");
-    let place = Place::new();
+    let dir = TestDir::new();
     let entry =
         |tuning: &str, used: Value| json!([{"jobname": "a", "groupid": 0, "tuning": tuning, "used": used}]);
-    assert_eq!(tuning(&place, &READS), entry("lean", json!(["noatime"])));
-    assert_eq!(tuning(&place, &[&READS[..], &["--tuning=fio"]].concat()), entry("fio", json!([])));
+    assert_eq!(tuning(&dir, &READS), entry("lean", json!(["noatime"])));
+    assert_eq!(tuning(&dir, &[&READS[..], &["--tuning=fio"]].concat()), entry("fio", json!([])));
     let opened = |words: &[&str]| {
-        let trace = traced(&place, "openat", &[&READS[..], words].concat());
+        let trace = traced(&dir, "openat", &[&READS[..], words].concat());
         let line = trace.lines().rfind(|line| line.contains("\"f\"")).unwrap_or_else(|| panic!("{trace}"));
         line.contains("O_NOATIME")
     };
@@ -51,10 +51,10 @@ fn a_lean_job_does_not_update_access_times_and_says_so() {
 #[test]
 fn files_of_others_are_read_all_the_same() {
     needs!("strace");
-    let place = Place::new();
+    let dir = TestDir::new();
     let refused = || {
         let words = [&READS[..], &["--output-format=json"]].concat();
-        let trace = place.beside("trace");
+        let trace = dir.beside("trace");
         let inject = "--inject=openat:error=EPERM:when=1";
         let words: Vec<&str> =
             ["-f", "-P", "f", "-o", trace.to_str().unwrap(), "--trace=openat", inject, FERRIO]
@@ -62,11 +62,11 @@ fn files_of_others_are_read_all_the_same() {
                 .chain(&words)
                 .copied()
                 .collect();
-        let run: Run = place.program(installed("strace"), &words).run().succeeded();
+        let run: Run = dir.program(installed("strace"), &words).run().succeeded();
         (run.json(), fs::read_to_string(trace).unwrap())
     };
     // Lays the file out, so that the only open is the job's.
-    place.ferrio(&READS).run().succeeded();
+    dir.ferrio(&READS).run().succeeded();
     let (report, trace) = refused();
     let lines: Vec<&str> = trace.lines().filter(|line| line.contains("\"f\"")).collect();
     assert!(lines[0].contains("O_NOATIME") && lines[0].contains("EPERM"), "{trace}");
@@ -80,35 +80,35 @@ fn files_of_others_are_read_all_the_same() {
 
 #[test]
 fn a_document_of_a_program_called_fio_says_that_it_is_lean() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let has_object = |words: &[&str]| {
         // A run without warnings and notes.
         let job = ["--as=fio", "--output-format=json", "--name=a", "--ioengine=null", "--size=1m"];
         let words = [&job[..], words].concat();
-        place.ferrio(&words).run().succeeded().json().get("ferrio").is_some()
+        dir.ferrio(&words).run().succeeded().json().get("ferrio").is_some()
     };
     assert_eq!([has_object(&[]), has_object(&["--tuning=lean"])], [false, true]);
 }
 
 #[test]
 fn a_text_report_and_a_comparison_name_the_tuning() {
-    let place = Place::new();
-    let text = |words: &[&str]| place.ferrio(&[&READS[..], words].concat()).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let text = |words: &[&str]| dir.ferrio(&[&READS[..], words].concat()).run().succeeded().stdout;
     assert!(text(&[]).contains("\n     tuning    : lean, noatime\n"));
     assert!(!text(&["--tuning=fio"]).contains("tuning"));
     assert!(!text(&["--as=fio", "--tuning=lean"]).contains("tuning"));
     let document = |name: &str, words: &[&str]| {
         let output = format!("--output={name}");
-        place.ferrio(&[&READS[..], &["--output-format=json", &output], words].concat()).run().succeeded();
+        dir.ferrio(&[&READS[..], &["--output-format=json", &output], words].concat()).run().succeeded();
     };
     document("lean.json", &[]);
     document("asked.json", &["--tuning=fio"]);
     document("as_fio.json", &["--as=fio"]);
     for (other, what) in [("asked.json", "fio"), ("as_fio.json", "fio")] {
-        let answer = place.ferrio(&["compare", "lean.json", other]).run().succeeded().stdout;
+        let answer = dir.ferrio(&["compare", "lean.json", other]).run().succeeded().stdout;
         assert!(answer.contains(&format!("  job a: tuning: lean (noatime) -> {what}\n")), "{answer}");
     }
-    let answer = place.ferrio(&["compare", "asked.json", "as_fio.json"]).run().succeeded().stdout;
+    let answer = dir.ferrio(&["compare", "asked.json", "as_fio.json"]).run().succeeded().stdout;
     assert!(!answer.contains("job a: tuning: lean") && !answer.contains("(noatime)"), "{answer}");
 }
 
@@ -126,8 +126,8 @@ const RING: [&str; 7] = [
 #[test]
 fn a_ring_that_may_register_nothing_does_without_and_says_so() {
     needs!("strace");
-    let place = Place::new();
-    let used = |words: &[&str]| tuning(&place, &[&RING[..], words].concat())[0]["used"].clone();
+    let dir = TestDir::new();
+    let used = |words: &[&str]| tuning(&dir, &[&RING[..], words].concat())[0]["used"].clone();
     assert_eq!(used(&[]), json!(["noatime", "registered-files", "registered-buffers"]));
     assert_eq!(used(&["--tuning=fio"]), json!([]));
     assert_eq!(used(&["--registerfiles", "--fixedbufs"]), json!(["noatime"]), "options ask for it");
@@ -146,7 +146,7 @@ fn a_ring_that_may_register_nothing_does_without_and_says_so() {
             words,
         ]
         .concat();
-        place.program(installed("strace"), &words).run()
+        dir.program(installed("strace"), &words).run()
     };
     let report = refused(&[]).succeeded().json();
     assert_eq!(report["ferrio"]["tuning"][0]["used"], json!(["noatime"]));
@@ -157,10 +157,10 @@ fn a_ring_that_may_register_nothing_does_without_and_says_so() {
 
 #[test]
 fn large_buffers_are_on_huge_pages_and_small_ones_are_not() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let used = |words: &[&str]| {
         let job = ["--name=a", "--rw=write", "--filename=f", "--ioengine=libaio", "--size=8m", "--bs=1m"];
-        tuning(&place, &[&job[..], words].concat())[0]["used"]
+        tuning(&dir, &[&job[..], words].concat())[0]["used"]
             .as_array()
             .unwrap()
             .contains(&json!("huge-pages"))
@@ -175,13 +175,13 @@ fn large_buffers_are_on_huge_pages_and_small_ones_are_not() {
 
 #[test]
 fn an_automatic_batch_is_what_has_completed_and_unknown_to_fio() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=a", "--ioengine=null", "--size=1m", "--iodepth=32", "--iodepth_batch=auto"];
-    let report = place.ferrio(&[&job[..], &["--output-format=json"]].concat()).run().succeeded().json();
+    let report = dir.ferrio(&[&job[..], &["--output-format=json"]].concat()).run().succeeded().json();
     // All 256 in batches of the whole depth: of this engine, all have completed as soon as they are submitted.
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 256);
     assert_eq!(report["jobs"][0]["iodepth_submit"]["32"], 100.0);
     assert_eq!(report["jobs"][0]["iodepth_complete"]["32"], 100.0);
-    let refused = place.ferrio(&[&["--as=fio"], &job[..]].concat()).run().ended_with(1);
+    let refused = dir.ferrio(&[&["--as=fio"], &job[..]].concat()).run().ended_with(1);
     assert!(refused.messages().contains("iodepth_batch=auto"), "{}", refused.messages());
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{FERRIO, Place, Run};
+use crate::support::{FERRIO, Run, TestDir};
 use crate::sysbench::figures::figure;
 
 /// The commands of "Testing I/O Performance with Sysbench" (ADMIN magazine) and of the articles beside it.
@@ -41,7 +41,7 @@ enum Called {
 impl Called {
     /// Runs a published command with less data, 8 files unless it says how many, and [`EVENTS`] events.
     #[track_caller]
-    fn run(&self, place: &Place, command: &str) -> Run {
+    fn run(&self, dir: &TestDir, command: &str) -> Run {
         let mut words: Vec<String> = command.split_whitespace().map(reduced).collect();
         words.push(format!("--events={EVENTS}"));
         if command.contains("fileio") && given(command, "--file-num=").is_none() {
@@ -49,8 +49,8 @@ impl Called {
         }
         assert_eq!(words[0], "sysbench");
         match self {
-            Called::Link => place.program(place.beside("sysbench"), &words[1..]).run().succeeded(),
-            Called::SubCommand => place.ferrio(&words).run().succeeded(),
+            Called::Link => dir.program(dir.beside("sysbench"), &words[1..]).run().succeeded(),
+            Called::SubCommand => dir.ferrio(&words).run().succeeded(),
         }
     }
 }
@@ -67,29 +67,29 @@ fn reduced(word: &str) -> String {
 /// Runs the commands in both ways. Those on files have files before, and remove them after.
 #[track_caller]
 fn run_all(commands: &[&str]) {
-    let place = Place::new();
-    symlink(FERRIO, place.beside("sysbench")).unwrap();
+    let dir = TestDir::new();
+    symlink(FERRIO, dir.beside("sysbench")).unwrap();
     for called in [Called::Link, Called::SubCommand] {
         for command in commands {
             match command.rsplit_once(' ') {
                 Some((rest, "run")) if command.contains("fileio") => {
-                    called.run(&place, &format!("{rest} prepare"));
-                    report_can_be_read(&called.run(&place, command), command);
-                    called.run(&place, &format!("{rest} cleanup"));
+                    called.run(&dir, &format!("{rest} prepare"));
+                    report_can_be_read(&called.run(&dir, command), command);
+                    called.run(&dir, &format!("{rest} cleanup"));
                 }
-                Some((_, "run")) => report_can_be_read(&called.run(&place, command), command),
+                Some((_, "run")) => report_can_be_read(&called.run(&dir, command), command),
                 Some((_, "prepare")) => {
-                    let run = called.run(&place, command);
+                    let run = called.run(&dir, command);
                     assert!(run.stdout.contains("\n15728640 bytes written in "), "{}", run.stdout);
-                    assert_eq!(place.files().len(), 8);
+                    assert_eq!(dir.files().len(), 8);
                 }
                 _ => {
-                    called.run(&place, command);
-                    assert_eq!(place.files(), []);
+                    called.run(&dir, command);
+                    assert_eq!(dir.files(), []);
                 }
             }
         }
-        assert_eq!(place.files(), []);
+        assert_eq!(dir.files(), []);
     }
 }
 
@@ -149,10 +149,10 @@ fn the_commands_of_old_manuals_run_as_published() {
 
 #[test]
 fn each_old_spelling_is_answered_with_the_new_one() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let line =
         "sysbench --test=cpu --num-threads=2 --max-time=60 --max-requests=4 --tx-rate=1000 --init-rng=on run";
-    let run = place.ferrio(&line.split(' ').collect::<Vec<_>>()).run().succeeded();
+    let run = dir.ferrio(&line.split(' ').collect::<Vec<_>>()).run().succeeded();
     assert_eq!(
         run.stderr,
         "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.\n"

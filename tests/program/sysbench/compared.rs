@@ -2,17 +2,17 @@
 
 use regex::Regex;
 
-use crate::support::{Place, Run, installed, same};
+use crate::support::{Run, TestDir, installed, same};
 
 /// sysbench with these words, and ferrio, each in a directory of its own.
 struct Both {
-    theirs: Place,
-    ours: Place,
+    theirs: TestDir,
+    ours: TestDir,
 }
 
 impl Both {
     fn new() -> Self {
-        Both { theirs: Place::new(), ours: Place::new() }
+        Both { theirs: TestDir::new(), ours: TestDir::new() }
     }
 
     fn run(&self, words: &str) -> (Run, Run) {

@@ -7,17 +7,17 @@ use nix::sys::signal::Signal;
 use regex::Regex;
 
 use crate::schemas::Schema;
-use crate::support::{FERRIO, Place, Run};
+use crate::support::{FERRIO, Run, TestDir};
 
 /// A small set of files.
 const FILES: [&str; 2] = ["--file-num=4", "--file-total-size=1M"];
 
-fn sysbench(place: &Place, words: &[&str]) -> Run {
-    place.ferrio(&[&["sysbench"], words].concat()).run()
+fn sysbench(dir: &TestDir, words: &[&str]) -> Run {
+    dir.ferrio(&[&["sysbench"], words].concat()).run()
 }
 
-fn fileio(place: &Place, words: &[&str]) -> Run {
-    sysbench(place, &[&["fileio"], &FILES[..], words].concat()).succeeded()
+fn fileio(dir: &TestDir, words: &[&str]) -> Run {
+    sysbench(dir, &[&["fileio"], &FILES[..], words].concat()).succeeded()
 }
 
 /// What a script would take out of a report with this expression.
@@ -30,10 +30,10 @@ pub fn figure(text: &str, expression: &str) -> f64 {
 
 #[test]
 fn the_expressions_of_scripts_find_figures_that_agree() {
-    let place = Place::new();
-    fileio(&place, &["prepare"]);
+    let dir = TestDir::new();
+    fileio(&dir, &["prepare"]);
     let run = fileio(
-        &place,
+        &dir,
         &["--file-test-mode=rndrw", "--threads=2", "--events=2500", "--file-fsync-freq=50", "run"],
     );
     let of = |expression: &str| figure(&run.stdout, expression);
@@ -58,20 +58,20 @@ fn the_expressions_of_scripts_find_figures_that_agree() {
 
 #[test]
 fn a_link_of_that_name_is_sysbench() {
-    let place = Place::new();
-    let link = place.beside("sysbench");
+    let dir = TestDir::new();
+    let link = dir.beside("sysbench");
     symlink(FERRIO, &link).unwrap();
-    let run = place.program(&link, &["--version"]).run().succeeded();
+    let run = dir.program(&link, &["--version"]).run().succeeded();
     assert_eq!(run.stdout, "sysbench 1.0.20\n");
-    place.program(&link, &["fileio", "--file-num=1", "--file-total-size=16K", "prepare"]).run().succeeded();
-    assert_eq!(place.files(), [("test_file.0".to_owned(), 16384)]);
-    let mode = fs::metadata(place.work().join("test_file.0")).unwrap().permissions().mode();
+    dir.program(&link, &["fileio", "--file-num=1", "--file-total-size=16K", "prepare"]).run().succeeded();
+    assert_eq!(dir.files(), [("test_file.0".to_owned(), 16384)]);
+    let mode = fs::metadata(dir.work().join("test_file.0")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
 fn scripts_and_databases_are_refused_with_what_to_use() {
-    let place = Place::new();
+    let dir = TestDir::new();
     // As in articles and manuals, of all versions.
     for line in [
         "oltp_read_write --threads=2 run",
@@ -84,7 +84,7 @@ fn scripts_and_databases_are_refused_with_what_to_use() {
         "select_random_points help",
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let run = sysbench(&place, &words).ended_with(1);
+        let run = sysbench(&dir, &words).ended_with(1);
         let test = words.iter().map(|word| word.trim_start_matches("--test=")).next().unwrap();
         assert!(run.stdout.contains(&format!("FATAL: Cannot run '{test}': ")), "{}", run.stdout);
         for instead in ["--workload=innodb", "`ferrio help workload`"] {
@@ -92,37 +92,37 @@ fn scripts_and_databases_are_refused_with_what_to_use() {
         }
     }
     // Both are there.
-    let help = place.ferrio(&["help", "workload"]).run().succeeded().stdout;
+    let help = dir.ferrio(&["help", "workload"]).run().succeeded().stdout;
     assert!(help.contains("workload") && help.contains("innodb"), "{help}");
     let job = ["--name=db", "--workload=innodb", "--size=10g", "--runtime=60"];
-    place.ferrio(&[&["check"], &job[..]].concat()).run().succeeded();
-    let run = sysbench(&place, &["bogus", "run"]).ended_with(1);
+    dir.ferrio(&[&["check"], &job[..]].concat()).run().succeeded();
+    let run = sysbench(&dir, &["bogus", "run"]).ended_with(1);
     assert!(
         run.stdout.contains("The tests are fileio, cpu, memory, threads, mutex. `sysbench --help` lists"),
         "{}",
         run.stdout
     );
-    let run = sysbench(&place, &["fileio", "--mysql-host=a", "run"]).ended_with(1);
+    let run = sysbench(&dir, &["fileio", "--mysql-host=a", "run"]).ended_with(1);
     assert!(run.stderr.starts_with("invalid option: --mysql-host=a\n"), "{}", run.stderr);
     assert!(run.stderr.contains("connects to no database"), "{}", run.stderr);
-    let run = place.ferrio(&["--num-threads=4", "--name=a"]).run().ended_with(1);
+    let run = dir.ferrio(&["--num-threads=4", "--name=a"]).run().ended_with(1);
     assert!(run.stderr.contains("`ferrio sysbench --num-threads=4 --name=a`"), "{}", run.stderr);
-    let run = place.ferrio(&["oltp_read_write", "--threads=32", "run"]).run().ended_with(1);
+    let run = dir.ferrio(&["oltp_read_write", "--threads=32", "run"]).run().ended_with(1);
     assert!(run.stderr.contains("`ferrio sysbench oltp_read_write --threads=32 run`"), "{}", run.stderr);
     for word in ["run", "fileio"] {
-        let run = place.ferrio(&[word]).run().ended_with(1);
+        let run = dir.ferrio(&[word]).run().ended_with(1);
         assert!(run.stderr.contains(&format!("`{word}` is a word of sysbench")), "{}", run.stderr);
     }
 }
 
 #[test]
 fn a_run_that_is_asked_or_interrupted_has_a_report() {
-    let place = Place::new();
-    fileio(&place, &["prepare"]);
+    let dir = TestDir::new();
+    fileio(&dir, &["prepare"]);
     let words =
         [&["sysbench", "fileio"], &FILES[..], &["--file-test-mode=rndrd", "--time=0", "run"]].concat();
     for (signal, status) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
-        let mut running = place.ferrio(&words).start();
+        let mut running = dir.ferrio(&words).start();
         let started = running.stdout_path();
         running.until("its start", || {
             fs::read_to_string(&started).is_ok_and(|text| text.contains("Threads started!"))
@@ -141,9 +141,9 @@ fn a_run_that_is_asked_or_interrupted_has_a_report() {
 
 #[test]
 fn a_run_that_does_not_end_is_stopped_with_a_report() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["cpu", "--cpu-max-prime=50000000", "--time=1", "--forced-shutdown=1"];
-    let run = sysbench(&place, &[&words[..], &["run"]].concat()).ended_with(2);
+    let run = sysbench(&dir, &[&words[..], &["run"]].concat()).ended_with(2);
     assert!(
         run.stdout.contains("\nFATAL: The --max-time limit has expired, forcing shutdown...\n"),
         "{}",
@@ -157,36 +157,36 @@ fn a_run_that_does_not_end_is_stopped_with_a_report() {
     );
     assert_eq!(figure(&run.stdout, r"total number of events: +(\d+)"), 0.0);
     assert_eq!(figure(&run.stdout, r"events \(avg/stddev\): +([\d.]+)/"), 1.0);
-    let run = sysbench(&place, &[&words[..], &["--output-format=json", "run"]].concat()).ended_with(2);
+    let run = sysbench(&dir, &[&words[..], &["--output-format=json", "run"]].concat()).ended_with(2);
     assert_eq!(run.json()["unfinished"], 1);
 }
 
 #[test]
 fn threads_of_memory_and_mutex_have_equal_shares() {
-    let place = Place::new();
-    let run = sysbench(&place, &["memory", "--memory-total-size=1M", "--threads=2", "--time=0", "run"]);
+    let dir = TestDir::new();
+    let run = sysbench(&dir, &["memory", "--memory-total-size=1M", "--threads=2", "--time=0", "run"]);
     let text = run.succeeded().stdout;
     assert_eq!(figure(&text, r"Total operations: (\d+) "), 1024.0);
     let shares = r"events \(avg/stddev\): +[\d.]+/([\d.]+)";
     assert_eq!(figure(&text, shares), 0.0, "each thread transfers the same");
     assert_eq!(figure(&text, r"([\d.]+) MiB transferred"), 1.0);
     let words = ["mutex", "--mutex-locks=50", "--mutex-loops=5", "--threads=3", "--time=0", "run"];
-    let text = sysbench(&place, &words).succeeded().stdout;
+    let text = sysbench(&dir, &words).succeeded().stdout;
     assert_eq!(figure(&text, r"total number of events: +(\d+)"), 3.0);
     assert_eq!(figure(&text, shares), 0.0, "each thread takes its locks once");
-    let run = sysbench(&place, &["memory", "--memory-total-size=2K", "--events=1", "run"]).succeeded();
+    let run = sysbench(&dir, &["memory", "--memory-total-size=2K", "--events=1", "run"]).succeeded();
     assert!(run.stdout.contains("\nWARNING: --events has no effect on the test 'memory'"), "{}", run.stdout);
     assert_eq!(figure(&run.stdout, r"Total operations: (\d+) "), 2.0);
 }
 
 #[test]
 fn memory_that_cannot_be_had_is_an_error_in_the_words_of_sysbench() {
-    let place = Place::new();
+    let dir = TestDir::new();
     // More than processors can address.
     let block = "--memory-block-size=65536T";
-    let without = sysbench(&place, &["memory", block, "run"]).ended_with(1).stdout;
+    let without = sysbench(&dir, &["memory", block, "run"]).ended_with(1).stdout;
     assert!(without.ends_with("\nFATAL: Failed to allocate buffer!\n"), "{without}");
-    let without = sysbench(&place, &["memory", block, "--memory-hugetlb", "--memory-scope=local", "run"]);
+    let without = sysbench(&dir, &["memory", block, "--memory-hugetlb", "--memory-scope=local", "run"]);
     let without = without.ended_with(1).stdout;
     let huge = "FATAL: Failed to allocate 72057594037927936 bytes from HugeTLB memory. errno = 12 (";
     assert!(without.contains(huge), "{without}");
@@ -195,8 +195,8 @@ fn memory_that_cannot_be_had_is_an_error_in_the_words_of_sysbench() {
 
 #[test]
 fn the_document_has_the_figures_of_the_text() {
-    let place = Place::new();
-    fileio(&place, &["prepare"]);
+    let dir = TestDir::new();
+    fileio(&dir, &["prepare"]);
     let words = [
         "--file-test-mode=rndrw",
         "--events=250",
@@ -205,7 +205,7 @@ fn the_document_has_the_figures_of_the_text() {
         "--rand-seed=3",
         "run",
     ];
-    let document = fileio(&place, &words).json();
+    let document = fileio(&dir, &words).json();
     assert_eq!(Schema::of("sysbench.schema.json").mistakes(&document), Vec::<String>::new());
     let report = &document["report"];
     assert_eq!((&document["test"], &document["settings"]["seed"]), (&"fileio".into(), &3.into()));
@@ -231,18 +231,18 @@ fn the_document_has_the_figures_of_the_text() {
     // Mistakes are not in the document.
     let words =
         ["sysbench", "fileio", "--output-format=json", "--file-num=9", "--file-test-mode=rndrd", "run"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert_eq!(run.stdout, "");
     assert!(run.stderr.contains("FATAL: "), "{}", run.stderr);
 }
 
 #[test]
 fn parts_of_a_run_are_in_the_document() {
-    let place = Place::new();
-    fileio(&place, &["prepare"]);
+    let dir = TestDir::new();
+    fileio(&dir, &["prepare"]);
     let words =
         ["--file-test-mode=rndrd", "--rate=200", "--time=2", "--report-interval=1", "--report-checkpoints=1"];
-    let document = fileio(&place, &[&words[..], &["--output-format=json", "run"]].concat()).json();
+    let document = fileio(&dir, &[&words[..], &["--output-format=json", "run"]].concat()).json();
     assert_eq!(Schema::of("sysbench.schema.json").mistakes(&document), Vec::<String>::new());
     let events = |part: &serde_json::Value| part["events"].as_u64().unwrap();
     let (checkpoints, intervals) = (&document["checkpoints"], &document["intervals"]);
@@ -258,11 +258,11 @@ fn parts_of_a_run_are_in_the_document() {
 
 #[test]
 fn the_job_with_the_same_load_can_be_run() {
-    let place = Place::new();
-    fileio(&place, &["prepare"]);
+    let dir = TestDir::new();
+    fileio(&dir, &["prepare"]);
     let job =
-        fileio(&place, &["--file-test-mode=rndrd", "--events=18", "--threads=2", "--show-job", "run"]).stdout;
-    let report = place.ferrio(&["--output-format=json", &place.job(&job)]).run().succeeded().json();
+        fileio(&dir, &["--file-test-mode=rndrd", "--events=18", "--threads=2", "--show-job", "run"]).stdout;
+    let report = dir.ferrio(&["--output-format=json", &dir.job(&job)]).run().succeeded().json();
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 18);
-    assert_eq!(place.files().len(), 4);
+    assert_eq!(dir.files().len(), 4);
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use crate::support::{Place, installed, same};
+use crate::support::{TestDir, installed, same};
 
 /// A figure and the expression that finds it; each group of the expression is a number.
 type Pattern = (&'static str, &'static str);
@@ -106,7 +106,7 @@ fn sections(text: &str) -> Figures {
 #[track_caller]
 fn outputs(words: &str) -> [String; 2] {
     let words: Vec<&str> = words.split_whitespace().collect();
-    let (theirs, ours) = (Place::new(), Place::new());
+    let (theirs, ours) = (TestDir::new(), TestDir::new());
     let in_both = |words: &[&str]| {
         let theirs = theirs.program(installed("sysbench"), words).run().succeeded();
         let ours = ours.ferrio(&[&["sysbench"], words].concat()).run().succeeded();

@@ -7,11 +7,11 @@ use ferrio_job::VerifyMethod;
 
 use crate::engines::moving_at_depths;
 use crate::loop_device::LoopDevice;
-use crate::support::{Place, number, same};
+use crate::support::{TestDir, number, same};
 
 /// The I/Os of a job in the order of its log, with offsets in KiB.
-fn order(place: &Place) -> String {
-    let log = place.read("log");
+fn order(dir: &TestDir) -> String {
+    let log = dir.read("log");
     let ios = log.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
         [_, _, action, offset, _] if action != "sync" => {
             Some(format!("{}{}", &action[..1], offset.parse::<u64>().ok()? / 1024))
@@ -32,10 +32,10 @@ fn orders(words: &[&str]) -> [String; 2] {
         "--verify_state_save=0",
     ];
     [true, false].map(|fio| {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [&common[..], &["--verify=crc32c"], words].concat();
-        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
-        order(&place)
+        if fio { dir.fio(&words) } else { dir.ferrio(&words) }.run().succeeded();
+        order(&dir)
     })
 }
 
@@ -67,7 +67,7 @@ fn every_method_checks_every_block_with_a_backlog_on_every_engine() {
         "rw=write\nexperimental_verify=1\nrandseed=7\nloops=2\n",
     ];
     let methods = VerifyMethod::ALL;
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut file = "[global]\nsize=256k\nbs=4k\nverify_pattern=0xab%o\n".to_owned();
     let mut count = 0;
     for (at, (engine, depth)) in moving_at_depths().enumerate() {
@@ -80,8 +80,8 @@ fn every_method_checks_every_block_with_a_backlog_on_every_engine() {
             count += 1;
         }
     }
-    let job = place.job(&file);
-    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let job = dir.job(&file);
+    let report = dir.ferrio(&["--output-format=json", &job]).run().succeeded().json();
     for at in 0..count {
         let of = |what: &str| number(&report, &format!("/jobs/{at}/{what}"));
         let (name, which) = (&report["jobs"][at]["jobname"], at % jobs.len());
@@ -95,7 +95,7 @@ fn every_method_checks_every_block_with_a_backlog_on_every_engine() {
 
 #[test]
 fn a_job_that_runs_for_a_time_checks_its_blocks_meanwhile() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for more in
         [&["--bs=4k"][..], &["--bsrange=4k-16k", "--rw=randwrite"], &["--ioengine=libaio", "--iodepth=8"]]
     {
@@ -103,7 +103,7 @@ fn a_job_that_runs_for_a_time_checks_its_blocks_meanwhile() {
             [&["--name=v", "--size=128k", "--rw=write", "--verify=crc32c", "--verify_backlog=7"][..], more]
                 .concat();
         let timed = ["--time_based", "--runtime=300ms", "--output-format=json"];
-        let run = place.ferrio(&[&words[..], &timed].concat()).run().succeeded();
+        let run = dir.ferrio(&[&words[..], &timed].concat()).run().succeeded();
         assert!(number(&run.json(), "/jobs/0/read/total_ios") > 64, "{more:?}");
         assert!(!run.stderr.contains("never start"), "{}", run.stderr);
     }
@@ -111,7 +111,7 @@ fn a_job_that_runs_for_a_time_checks_its_blocks_meanwhile() {
 
 #[test]
 fn seeds_are_compared_unless_the_block_was_written_again_meanwhile() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let common =
         ["--name=v", "--filename=f", "--bs=4k", "--ioengine=psync", "--verify=crc32c", "--time_based"];
     let more = ["--runtime=300ms", "--verify_header_seed=1", "--output-format=json"];
@@ -119,7 +119,7 @@ fn seeds_are_compared_unless_the_block_was_written_again_meanwhile() {
     for backlog in ["--verify_backlog=96", "--verify_backlog=32"] {
         for kind in ["--rw=write", "--rw=randwrite"] {
             let words = [&common[..], &more, &["--size=256k", backlog, kind]].concat();
-            let report = place.ferrio(&words).run().succeeded().json();
+            let report = dir.ferrio(&words).run().succeeded().json();
             assert!(number(&report, "/jobs/0/read/total_ios") > 96, "{backlog} {kind}");
         }
     }
@@ -127,8 +127,8 @@ fn seeds_are_compared_unless_the_block_was_written_again_meanwhile() {
 
 #[test]
 fn trimmed_blocks_are_zeroes_and_the_others_as_written() {
-    let place = Place::new();
-    let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
+    let dir = TestDir::new();
+    let Some(device) = LoopDevice::of(&dir, 1 << 20) else { return };
     let name = format!("--filename={}", device.node());
     let common = ["--name=t", &name, "--bs=4k", "--size=64k", "--verify=crc32c", "--output-format=json"];
     for more in [
@@ -146,7 +146,7 @@ fn trimmed_blocks_are_zeroes_and_the_others_as_written() {
         ],
         &["--rw=trimwrite", "--ioengine=libaio", "--iodepth=8"],
     ] {
-        let report = place.ferrio(&[&common[..], more].concat()).run().succeeded().json();
+        let report = dir.ferrio(&[&common[..], more].concat()).run().succeeded().json();
         assert!(number(&report, "/jobs/0/trim/total_ios") > 0, "{more:?}");
         assert_eq!(number(&report, "/jobs/0/write/total_ios"), 16, "{more:?}");
         let data = fs::read(device.node()).unwrap();
@@ -160,51 +160,51 @@ fn trimmed_blocks_are_zeroes_and_the_others_as_written() {
 
 #[test]
 fn blocks_that_are_marked_and_not_trimmed_are_counted() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--name=t", "--size=16k", "--bs=4k", "--rw=write", "--verify=crc32c", "--trim_percentage=100"];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = dir.ferrio(&words).run().succeeded();
     assert!(run.stderr.contains("4 trim entries leaked?"), "{}", run.stderr);
     let refused =
-        place.ferrio(&[&words[..], &["--trim_backlog=2", "--ioengine=psync"]].concat()).run().ended_with(1);
+        dir.ferrio(&[&words[..], &["--trim_backlog=2", "--ioengine=psync"]].concat()).run().ended_with(1);
     assert!(refused.messages().contains("Inappropriate ioctl"), "{}", refused.stderr);
 }
 
 #[test]
 fn checking_a_file_that_is_too_short_fails_and_keeps_its_data() {
     for (engine, name) in [("psync", "ferrio"), ("libaio", "fio"), ("mmap", "fio")] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let common = ["--name=v", "--filename=f", "--bs=4k", "--verify=md5", "--verify_state_save=0"];
-        place.ferrio(&[&common[..], &["--rw=write", "--size=16k"]].concat()).run().succeeded();
-        let before = fs::read(place.work().join("f")).unwrap();
+        dir.ferrio(&[&common[..], &["--rw=write", "--size=16k"]].concat()).run().succeeded();
+        let before = fs::read(dir.work().join("f")).unwrap();
         let (engine, name) = (format!("--ioengine={engine}"), format!("--as={name}"));
         let longer = [&common[..], &["--rw=read", "--size=64k", &engine, &name]].concat();
-        let run = place.ferrio(&longer).run().ended_with(1);
+        let run = dir.ferrio(&longer).run().ended_with(1);
         assert!(run.stderr.contains("bad magic header 0"), "{}", run.stderr);
-        assert_eq!(fs::read(place.work().join("f")).unwrap()[..16384], before);
+        assert_eq!(fs::read(dir.work().join("f")).unwrap()[..16384], before);
     }
 }
 
 #[test]
 fn unaligned_blocks_are_one_interval_each_and_a_changed_byte_is_found() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let common =
         ["--name=v", "--filename=f", "--size=64k", "--bsrange=1k-8k", "--bs_unaligned", "--verify=crc32c"];
     let write = [&common[..], &["--rw=randwrite", "--verify_backlog=3"]].concat();
-    place.ferrio(&write).run().succeeded();
+    dir.ferrio(&write).run().succeeded();
     let read = [&common[..], &["--rw=randread"]].concat();
-    place.ferrio(&read).run().succeeded();
-    let file = fs::OpenOptions::new().read(true).write(true).open(place.work().join("f")).unwrap();
+    dir.ferrio(&read).run().succeeded();
+    let file = fs::OpenOptions::new().read(true).write(true).open(dir.work().join("f")).unwrap();
     let mut byte = [0];
     file.read_exact_at(&mut byte, 40_000).unwrap();
     file.write_all_at(&[byte[0] ^ 1], 40_000).unwrap();
-    let damaged = place.ferrio(&read).run().ended_with(1);
+    let damaged = dir.ferrio(&read).run().ended_with(1);
     assert!(damaged.stderr.contains("file offset 40000"), "{}", damaged.stderr);
 }
 
 #[test]
 fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for words in [
         &["--rw=randwrite", "--randseed=5", "--loops=2"][..],
         &["--rw=randwrite", "--randrepeat=0", "--bsrange=4k-16k"],
@@ -218,22 +218,22 @@ fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
             ["--name=v", "--size=128k", "--verify=md5", "--experimental_verify=1", "--output-format=json"];
         let words = [&common[..], words].concat();
         if words.contains(&"--verify_only") {
-            place.ferrio(&words[..words.len() - 1]).run().succeeded();
+            dir.ferrio(&words[..words.len() - 1]).run().succeeded();
         }
-        let report = place.ferrio(&words).run().succeeded().json();
+        let report = dir.ferrio(&words).run().succeeded().json();
         let [reads, writes] =
             ["read", "write"].map(|kind| number(&report, &format!("/jobs/0/{kind}/io_bytes")));
         assert!(reads >= writes && writes > 0, "{words:?}");
     }
     let twice = ["--rw=write", "--size=128k", "--io_size=256k", "--verify_header_seed=1"];
     let job = ["--name=v", "--verify=md5", "--experimental_verify=1"];
-    let run = place.ferrio(&[&job[..], &twice].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&job[..], &twice].concat()).run().ended_with(1);
     assert!(run.stderr.contains("does not know which write to a place was the last"), "{}", run.stderr);
 }
 
 #[test]
 fn a_job_that_will_verify_nothing_says_so_unless_it_is_called_fio() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let job = ["--name=v", "--size=128k", "--verify=md5"];
     for (words, why) in [
         (
@@ -243,9 +243,9 @@ fn a_job_that_will_verify_nothing_says_so_unless_it_is_called_fio() {
         (&["--rw=write", "--verify_policy=fsynced"], "Add `fsync`, `fdatasync` or `end_fsync`"),
     ] {
         let words = [&job[..], words].concat();
-        let run = place.ferrio(&words).run().succeeded();
+        let run = dir.ferrio(&words).run().succeeded();
         assert!(run.stderr.contains("nothing is verified: ") && run.stderr.contains(why), "{}", run.stderr);
-        let run = place.ferrio(&[&words[..], &["--as=fio"]].concat()).run().succeeded();
+        let run = dir.ferrio(&[&words[..], &["--as=fio"]].concat()).run().succeeded();
         assert!(!run.stderr.contains("verified") && !run.stdout.contains("is verified"), "{}", run.stderr);
     }
 }
@@ -261,7 +261,7 @@ fn every_block_of_a_shift_register_is_checked_whatever_its_size() {
         ("--bsrange=4k-64k", "--loops=2"),
     ] {
         for character in ["--as=ferrio", "--as=fio"] {
-            let place = Place::new();
+            let dir = TestDir::new();
             let words = [
                 character,
                 "--name=v",
@@ -274,7 +274,7 @@ fn every_block_of_a_shift_register_is_checked_whatever_its_size() {
             let engine =
                 ["--verify=crc32c", "--ioengine=libaio", "--iodepth=16", "--output-format=json", sizes, more];
             let words = [&words[..], &engine].concat();
-            let run = place.ferrio(&words).run().succeeded();
+            let run = dir.ferrio(&words).run().succeeded();
             let report = run.json();
             let ios = |direction| number(&report, &format!("/jobs/0/{direction}/total_ios"));
             assert_eq!(ios("read"), ios("write"), "{sizes} {more}");

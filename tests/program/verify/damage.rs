@@ -5,27 +5,27 @@ use std::os::unix::fs::FileExt;
 use serde_json::{Value, json};
 
 use crate::reports::json_document::document;
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 const BLOCK: u64 = 4096;
 const JOB: [&str; 5] =
     ["--name=v", "--filename=f", "--size=64k", "--ioengine=psync", "--verify_state_save=0"];
 
 /// A file of 16 blocks that were written with these words.
-fn written(words: &[&str]) -> Place {
-    let place = Place::new();
-    place.ferrio(&[&JOB[..], &["--rw=write", "--do_verify=0"], words].concat()).run().succeeded();
-    place
+fn written(words: &[&str]) -> TestDir {
+    let dir = TestDir::new();
+    dir.ferrio(&[&JOB[..], &["--rw=write", "--do_verify=0"], words].concat()).run().succeeded();
+    dir
 }
 
 /// Reads the file and checks all blocks.
-fn read(place: &Place, words: &[&str]) -> Run {
+fn read(dir: &TestDir, words: &[&str]) -> Run {
     let check = ["--rw=read", "--continue_on_error=verify"];
-    place.ferrio(&[&JOB[..], &check, words].concat()).run()
+    dir.ferrio(&[&JOB[..], &check, words].concat()).run()
 }
 
-fn change(place: &Place, change: impl FnOnce(&std::fs::File)) {
-    let path = place.work().join("f");
+fn change(dir: &TestDir, change: impl FnOnce(&std::fs::File)) {
+    let path = dir.work().join("f");
     change(&std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap());
 }
 
@@ -36,26 +36,26 @@ fn bytes(file: &std::fs::File, offset: u64, len: usize) -> Vec<u8> {
 }
 
 /// A file with four damaged blocks.
-fn damaged() -> Place {
-    let place = written(&["--verify=crc32c"]);
-    change(&place, |file| {
+fn damaged() -> TestDir {
+    let dir = written(&["--verify=crc32c"]);
+    change(&dir, |file| {
         let flipped = bytes(file, BLOCK + 904, 1)[0] ^ 0x20;
         file.write_all_at(&[flipped], BLOCK + 904).unwrap();
         file.write_all_at(&[0; 1024], 2 * BLOCK + 512).unwrap();
         file.write_all_at(&bytes(file, 9 * BLOCK, 4096), 3 * BLOCK).unwrap();
         file.write_all_at(&[0; 4096], 4 * BLOCK).unwrap();
     });
-    place
+    dir
 }
 
 #[test]
 fn each_damaged_block_is_explained_after_the_lines_of_fio() {
     let run = read(&damaged(), &["--verify=crc32c"]).ended_with(1);
     let about = |offset: u64| {
-        let place = format!("at offset {offset} looks like ");
+        let looks_like = format!("at offset {offset} looks like ");
         run.stderr
             .lines()
-            .find_map(|line| line.split_once(&place))
+            .find_map(|line| line.split_once(&looks_like))
             .map(|(before, after)| (before, after.to_owned()))
     };
     let (before, flip) = about(BLOCK).unwrap();
@@ -109,12 +109,12 @@ fn documents_have_the_fields_and_the_counts() {
 #[test]
 fn called_fio_the_program_has_the_fields_and_nothing_else() {
     let words = ["--as=fio", "--rw=read", "--verify=crc32c", "--continue_on_error=verify"];
-    let place = damaged();
-    let text = place.ferrio(&[&JOB[..], &words].concat()).run().succeeded();
+    let dir = damaged();
+    let text = dir.ferrio(&[&JOB[..], &words].concat()).run().succeeded();
     assert!(text.stderr.contains("verify failed"), "{}", text.stderr);
     assert!(!text.stderr.contains("looks like"), "{}", text.stderr);
     assert!(!text.stdout.contains("damage"), "{}", text.stdout);
-    let report = place.ferrio(&[&JOB[..], &words, &["--output-format=json"]].concat()).run().json();
+    let report = dir.ferrio(&[&JOB[..], &words, &["--output-format=json"]].concat()).run().json();
     assert_eq!(number(&report, "/ferrio/verify/0/damaged_blocks"), 4);
     let sound = written(&["--verify=crc32c"]);
     let report = sound.ferrio(&[&JOB[..], &words, &["--output-format=json"]].concat()).run().json();
@@ -140,8 +140,8 @@ fn entries_of_several_jobs_add_up_and_metrics_count_each_kind() {
 
 #[test]
 fn only_the_first_hundred_blocks_are_listed_and_all_are_counted() {
-    let place = Place::new();
-    std::fs::write(place.work().join("f"), vec![0x5a; 1 << 20]).unwrap();
+    let dir = TestDir::new();
+    std::fs::write(dir.work().join("f"), vec![0x5a; 1 << 20]).unwrap();
     let words = [
         "--output-format=json",
         "--name=v",
@@ -150,7 +150,7 @@ fn only_the_first_hundred_blocks_are_listed_and_all_are_counted() {
         "--verify=md5",
         "--continue_on_error=verify",
     ];
-    let report = place.ferrio(&words).run().ended_with(1).json();
+    let report = dir.ferrio(&words).run().ended_with(1).json();
     let verify = &report["ferrio"]["verify"][0];
     assert_eq!(verify["kinds"], json!({ "other-fill": 256 }));
     assert_eq!(verify["blocks"].as_array().map(Vec::len), Some(100));
@@ -180,16 +180,16 @@ fn flipped_bits_are_all_found_and_named() {
         &["--verify=crc64", "--random_generator=tausworthe64", "--bs=16k", "--verify_interval=4k"],
     ];
     for words in layouts {
-        let place = written(words);
+        let dir = written(words);
         // Blocks are at most 16 KiB and at least 1 KiB long: no block has two of these, none is missed.
         let mut flips: Vec<(u64, u64)> =
             (0..4).map(|part| (part * 16384 + random.below(16384), random.below(8))).collect();
-        change(&place, |file| {
+        change(&dir, |file| {
             for &(at, bit) in &flips {
                 file.write_all_at(&[bytes(file, at, 1)[0] ^ 1 << bit], at).unwrap();
             }
         });
-        let report = read(&place, &[words, &["--output-format=json"]].concat()).json();
+        let report = read(&dir, &[words, &["--output-format=json"]].concat()).json();
         let blocks = report["ferrio"]["verify"][0]["blocks"].as_array().unwrap();
         let place_of = |block: &Value| {
             (number(block, "/offset") + number(block, "/damage_start"), number(block, "/bit"))

@@ -6,17 +6,17 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::engines::moving_at_depths;
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 const JOB: [&str; 4] = ["--name=j", "--filename=f", "--bs=4k", "--output-format=json"];
 
-fn run(place: &Place, words: &[&str]) -> Run {
-    place.ferrio(&[&JOB[..], words].concat()).run()
+fn run(dir: &TestDir, words: &[&str]) -> Run {
+    dir.ferrio(&[&JOB[..], words].concat()).run()
 }
 
 /// Changes a bit in each of these blocks of 4 KiB.
-fn damage(place: &Place, blocks: &[usize]) {
-    let path = place.work().join("f");
+fn damage(dir: &TestDir, blocks: &[usize]) {
+    let path = dir.work().join("f");
     let mut data = fs::read(&path).unwrap();
     blocks.iter().for_each(|block| data[block * 4096 + 3000] ^= 1);
     fs::write(&path, data).unwrap();
@@ -33,14 +33,14 @@ fn failures(run: &Run) -> usize {
 #[test]
 fn every_engine_has_its_blocks_checked_by_threads() {
     for (engine, depth) in moving_at_depths() {
-        let place = Place::new();
+        let dir = TestDir::new();
         let (engine_word, depth_word) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
         let common = ["--size=512k", "--verify=crc32c", "--verify_async=3", &*engine_word, &*depth_word];
-        let with = |words: &[&str]| run(&place, &[&common[..], words].concat());
+        let with = |words: &[&str]| run(&dir, &[&common[..], words].concat());
         let clean = with(&["--rw=randwrite", "--loops=2"]).succeeded();
         assert_eq!(reads(&clean), 256, "{engine} at {depth}: everything is read back in both passes");
         assert_eq!(reads(&with(&["--rw=randread"]).succeeded()), 128, "{engine} at {depth}");
-        damage(&place, &[3, 77, 127]);
+        damage(&dir, &[3, 77, 127]);
         let all = with(&["--rw=randread", "--continue_on_error=verify"]).ended_with(1);
         assert_eq!((reads(&all), failures(&all)), (128, 3), "{engine} at {depth}: {}", all.stderr);
         let total = &all.json()["jobs"][0]["total_err"];
@@ -61,11 +61,11 @@ fn every_engine_has_its_blocks_checked_by_threads() {
 
 #[test]
 fn a_bad_block_ends_the_job_in_the_threads_name() {
-    let place = Place::new();
-    run(&place, &["--size=256k", "--rw=write", "--verify=crc32c", "--do_verify=0"]).succeeded();
-    damage(&place, &[16]);
+    let dir = TestDir::new();
+    run(&dir, &["--size=256k", "--rw=write", "--verify=crc32c", "--do_verify=0"]).succeeded();
+    damage(&dir, &[16]);
     let read = ["--size=256k", "--rw=read", "--verify=crc32c", "--verify_async=2", "--output-format=normal"];
-    let failed = run(&place, &read).ended_with(1);
+    let failed = run(&dir, &read).ended_with(1);
     assert!(failed.stdout.contains("func=async_verify, error=Invalid or incomplete"), "{}", failed.stdout);
     assert_eq!(failures(&failed), 1, "{}", failed.stderr);
 }
@@ -73,28 +73,28 @@ fn a_bad_block_ends_the_job_in_the_threads_name() {
 #[test]
 fn blocks_read_back_after_writing_have_the_flags_of_fio() {
     // Both jobs write the same blocks: each finds those of the other, with other numbers.
-    let place = Place::new();
-    run(&place, &["--size=64k", "--rw=write", "--verify=crc32c"]).succeeded();
-    damage(&place, &[5]);
+    let dir = TestDir::new();
+    run(&dir, &["--size=64k", "--rw=write", "--verify=crc32c"]).succeeded();
+    damage(&dir, &[5]);
     let only = ["--size=64k", "--rw=write", "--verify=crc32c", "--verify_only", "--verify_async=1"];
-    let failed = run(&place, &only).ended_with(1);
+    let failed = run(&dir, &only).ended_with(1);
     assert!(failed.stderr.contains("offset=20480, length=4096, flags=84)"), "{}", failed.stderr);
 }
 
 #[test]
 fn dumps_are_those_of_the_block_that_the_thread_checked() {
     for engine in ["psync", "io_uring"] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let engine_word = format!("--ioengine={engine}");
         let common = ["--size=256k", "--verify=md5", "--verify_offset=1k", "--iodepth=8", &*engine_word];
-        run(&place, &[&common[..], &["--rw=write", "--do_verify=0"]].concat()).succeeded();
-        let good = fs::read(place.work().join("f")).unwrap();
-        damage(&place, &[9, 40]);
+        run(&dir, &[&common[..], &["--rw=write", "--do_verify=0"]].concat()).succeeded();
+        let good = fs::read(dir.work().join("f")).unwrap();
+        damage(&dir, &[9, 40]);
         let read = ["--rw=randread", "--verify_async=4", "--verify_dump=1", "--continue_on_error=verify"];
-        run(&place, &[&common[..], &read[..]].concat()).ended_with(1);
+        run(&dir, &[&common[..], &read[..]].concat()).ended_with(1);
         for block in [9, 40] {
             let offset = block * 4096;
-            let dumped = fs::read(place.work().join(format!("f.{offset}.expected"))).unwrap();
+            let dumped = fs::read(dir.work().join(format!("f.{offset}.expected"))).unwrap();
             assert_eq!(dumped, good[offset..offset + 4096], "{engine}: block {block}");
         }
     }
@@ -121,33 +121,33 @@ fn other_features_of_verification_work_with_threads() {
         &["--rw=write", "--verify=null"],
         &["--rw=write", "--ioengine=null"],
     ] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let common =
             ["--name=j", "--size=512k", "--verify=xxhash", "--verify_async=2", "--output-format=json"];
-        let report = place.ferrio(&[&common[..], words].concat()).run().succeeded().json();
+        let report = dir.ferrio(&[&common[..], words].concat()).run().succeeded().json();
         assert!(number(&report, "/jobs/0/read/total_ios") > 0, "{words:?}");
     }
 }
 
 #[test]
 fn the_state_of_a_synchronous_job_has_as_many_slots_as_without_threads() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--size=64k", "--rw=write", "--verify=md5", "--verify_async=3", "--verify_state_save=1"];
-    run(&place, &words).succeeded();
-    assert_eq!(fs::metadata(place.work().join("local-j-0-verify.state")).unwrap().len(), 176);
+    run(&dir, &words).succeeded();
+    assert_eq!(fs::metadata(dir.work().join("local-j-0-verify.state")).unwrap().len(), 176);
 }
 
 #[test]
 fn a_signal_ends_the_job_when_all_that_was_read_is_checked() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for engine in ["psync", "io_uring"] {
         let engine_word = format!("--ioengine={engine}");
         let common = ["--size=1m", "--verify=sha512", "--iodepth=8", &*engine_word];
-        run(&place, &[&common[..], &["--rw=write", "--do_verify=0"]].concat()).succeeded();
+        run(&dir, &[&common[..], &["--rw=write", "--do_verify=0"]].concat()).succeeded();
         let prerun = format!("--exec_prerun=touch {engine}.began");
         let endless = ["--rw=read", "--verify_async=2", "--time_based", "--runtime=60", &prerun];
-        let mut running = place.ferrio(&[&JOB[..], &common[..], &endless[..]].concat()).start();
-        let began = place.work().join(format!("{engine}.began"));
+        let mut running = dir.ferrio(&[&JOB[..], &common[..], &endless[..]].concat()).start();
+        let began = dir.work().join(format!("{engine}.began"));
         running.until("its start", || began.exists());
         running.signal(Signal::SIGINT);
         let ended = running.wait();
@@ -157,11 +157,11 @@ fn a_signal_ends_the_job_when_all_that_was_read_is_checked() {
 
 #[test]
 fn the_time_of_the_threads_is_that_of_the_job() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let common = ["--size=2m", "--bs=64k", "--verify=sha3-512"];
-    run(&place, &[&common[..], &["--rw=write", "--do_verify=0"]].concat()).succeeded();
+    run(&dir, &[&common[..], &["--rw=write", "--do_verify=0"]].concat()).succeeded();
     let busy = |words: &[&str]| {
-        let report = run(&place, &[&common[..], &["--rw=read"], words].concat()).succeeded().json();
+        let report = run(&dir, &[&common[..], &["--rw=read"], words].concat()).succeeded().json();
         let job = &report["jobs"][0];
         let share = job["usr_cpu"].as_f64().unwrap() + job["sys_cpu"].as_f64().unwrap();
         share * job["job_runtime"].as_f64().unwrap()
@@ -172,22 +172,22 @@ fn the_time_of_the_threads_is_that_of_the_job() {
 
 #[test]
 fn cpus_that_do_not_exist_are_refused() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--size=64k", "--rw=write", "--verify=md5", "--verify_async=2", "--verify_async_cpus=1000"];
-    let refused = run(&place, &words).ended_with(1);
+    let refused = run(&dir, &words).ended_with(1);
     assert!(refused.stderr.contains("CPU 1000 too large (max="), "{}", refused.stderr);
     let inert = ["--size=64k", "--rw=write", "--verify=md5", "--verify_async_cpus=0"];
-    let noted = run(&place, &inert).succeeded();
+    let noted = run(&dir, &inert).succeeded();
     assert!(noted.stderr.contains("`verify_async_cpus` has no effect"), "{}", noted.stderr);
 }
 
 #[test]
 fn threads_that_cannot_be_started_are_counted() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words =
         ["--name=j", "--filename=f", "--size=64k", "--rw=write", "--verify=md5", "--verify_async=200000"];
     let limited = format!("ulimit -v 4000000; exec {} \"$@\"", env!("CARGO_BIN_EXE_ferrio"));
     let arguments: Vec<&str> = ["-c", &limited, "sh"].into_iter().chain(words).collect();
-    let failed = place.program("sh", &arguments).run().ended_with(1);
+    let failed = dir.program("sh", &arguments).run().ended_with(1);
     assert!(failed.stderr.contains(" verify threads started, exiting\n"), "{}", failed.stderr);
 }

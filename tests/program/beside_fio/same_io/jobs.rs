@@ -18,7 +18,7 @@ const KINDS: [&str; 10] = [
 
 /// A job under construction.
 struct Draft {
-    dice: RandomNumbers,
+    numbers: RandomNumbers,
     words: Vec<String>,
     random: bool,
     trimwrite: bool,
@@ -32,7 +32,7 @@ impl Draft {
         let kind = KINDS[number % KINDS.len()];
         let words = vec![format!("rw={kind}")];
         Draft {
-            dice: RandomNumbers(list << 32 | number as u64),
+            numbers: RandomNumbers(list << 32 | number as u64),
             words,
             random: kind.starts_with("rand"),
             trimwrite: kind.ends_with("trimwrite"),
@@ -42,12 +42,12 @@ impl Draft {
     }
 
     fn add(&mut self, name: &str, choices: &[&str]) {
-        let value = self.dice.of(choices);
+        let value = self.numbers.of(choices);
         self.words.push(format!("{name}={value}"));
     }
 
     fn maybe(&mut self, percent: u64, name: &str, choices: &[&str]) -> bool {
-        let happens = self.dice.happens(percent);
+        let happens = self.numbers.happens(percent);
         if happens {
             self.add(name, choices);
         }
@@ -56,11 +56,11 @@ impl Draft {
 
     /// `rw=kind:N`
     fn postfix(&mut self, percent: u64) {
-        if self.trimwrite || !self.dice.happens(percent) {
+        if self.trimwrite || !self.numbers.happens(percent) {
             return;
         }
         let choices: &[&str] = if self.random { &["2", "3", "5"] } else { &["4k", "8k", "12k", "3k", "-8k"] };
-        let postfix = self.dice.of(choices);
+        let postfix = self.numbers.of(choices);
         self.words[0] = format!("{}:{postfix}", self.words[0]);
         if self.random {
             self.maybe(50, "rw_sequencer", &["identical", "sequential"]);
@@ -68,7 +68,7 @@ impl Draft {
     }
 
     fn lengths(&mut self) {
-        match self.dice.next() % 4 {
+        match self.numbers.next() % 4 {
             0 | 1 => self.add("bs", &["4k", "3k", "8k", "512"]),
             2 => self.add("bsrange", &["4k-16k", "2k-7k", "4k-64k", "1k-8k"]),
             _ => self.add(
@@ -113,13 +113,13 @@ impl Draft {
 
     fn mix(&mut self) {
         if self.mixed {
-            let option = self.dice.of(&["rwmixread", "rwmixwrite"]).to_owned();
+            let option = self.numbers.of(&["rwmixread", "rwmixwrite"]).to_owned();
             self.maybe(70, &option, &["0", "10", "25", "70", "99", "100"]);
         }
     }
 
     fn syncs(&mut self, percent: u64) {
-        if self.writes && !self.trimwrite && self.dice.happens(percent) {
+        if self.writes && !self.trimwrite && self.numbers.happens(percent) {
             self.add("fsync", &["1", "2", "4"]);
             self.maybe(50, "fdatasync", &["2", "3"]);
             self.maybe(30, "end_fsync", &["1"]);
@@ -152,7 +152,7 @@ pub fn plain(count: usize) -> Vec<JobOptions> {
         draft.maybe(25, "nrfiles", &["2", "3", "5"]);
         draft.syncs(50);
         // The streams of sequential jobs have had the same seeds in all versions.
-        if draft.random || draft.dice.happens(50) {
+        if draft.random || draft.numbers.happens(50) {
             draft.same_seeds();
         }
         draft.job(number)
@@ -164,7 +164,7 @@ pub fn plain(count: usize) -> Vec<JobOptions> {
 pub fn strange(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         let mut draft = Draft::new(2, number);
-        match draft.dice.next() % 3 {
+        match draft.numbers.next() % 3 {
             0 if !draft.trimwrite => {
                 draft.add("size", &["64k", "128k", "200k"]);
                 draft.words.push("zonemode=strided".to_owned());
@@ -184,7 +184,7 @@ pub fn strange(count: usize) -> Vec<JobOptions> {
             }
             1 => {
                 draft.add("size", &["64k", "200k"]);
-                match draft.dice.next() % 3 {
+                match draft.numbers.next() % 3 {
                     0 => draft.add("bs", &["4k,8k", "8k,4k", "4k,16k,8k", ",8k"]),
                     1 => draft.add("bsrange", &["4k-8k,2k-16k"]),
                     _ => draft.add("bssplit", &["4k/50:8k,8k:16k", "4k/50:8k,8k:16k,4k"]),
@@ -211,7 +211,7 @@ pub fn choosing(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         let mut draft = Draft::new(3, number);
         draft.postfix(10);
-        let by_choice = !draft.trimwrite && draft.dice.happens(20);
+        let by_choice = !draft.trimwrite && draft.numbers.happens(20);
         if by_choice {
             draft.add("bs", &["4k,8k", "8k,4k", "4k,16k,8k"]);
             draft.add("size", &["64k", "200k"]);
@@ -223,7 +223,7 @@ pub fn choosing(count: usize) -> Vec<JobOptions> {
         draft.mix();
         if draft.random {
             let own_unit = draft.words.iter().any(|word| word.starts_with("ba="));
-            match draft.dice.next() % 4 {
+            match draft.numbers.next() % 4 {
                 0 if !own_unit && !draft.trimwrite && !by_choice => {
                     draft.words.push("random_generator=lfsr".to_owned());
                 }
@@ -249,7 +249,7 @@ const ZONED: &[&str] = &["zoned:50/5:30/15:20/80", "zoned:60/10:40/90", "zoned:7
 pub fn newer(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         let mut draft = Draft::new(7, [3, 4, 5, 7][number % 4]);
-        draft.dice = RandomNumbers(7 << 32 | number as u64);
+        draft.numbers = RandomNumbers(7 << 32 | number as u64);
         draft.add("size", &["200k", "400k"]);
         draft.maybe(30, "offset", &["16k"]);
         draft.maybe(40, "bssplit", &["4k/0:8k/60", "4k/100:8k/0", "4k/0:8k"]);
@@ -309,7 +309,7 @@ pub fn skewed(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         // The random kinds only.
         let mut draft = Draft::new(5, [3, 4, 5, 7, 9][number % 5]);
-        draft.dice = RandomNumbers(5 << 32 | number as u64);
+        draft.numbers = RandomNumbers(5 << 32 | number as u64);
         draft.lengths();
         draft.places();
         draft.mix();

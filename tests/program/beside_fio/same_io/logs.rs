@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::options::{Entry, JobOptions};
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// One I/O log: its lines without times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,19 +22,19 @@ pub enum Program {
 
 /// Runs all jobs at the same time with the engine null.
 pub fn logs(program: Program, jobs: &[JobOptions]) -> Vec<Log> {
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut text = String::from("[global]\nioengine=null\nthread\n");
     for job in jobs {
         text += &format!("{}write_iolog={}.log\n", job.section(), job.name());
     }
-    let file = place.job(&text);
+    let file = dir.job(&text);
     let run = match program {
-        Program::Fio => place.fio(&[&file]),
-        Program::Ferrio => place.ferrio(&[&file]),
-        Program::AsFio => place.ferrio(&["--as=fio", &file]),
+        Program::Fio => dir.fio(&[&file]),
+        Program::Ferrio => dir.ferrio(&[&file]),
+        Program::AsFio => dir.ferrio(&["--as=fio", &file]),
     };
     run.run().succeeded();
-    let read = |job: &JobOptions| fs::read_to_string(place.work().join(format!("{}.log", job.name())));
+    let read = |job: &JobOptions| fs::read_to_string(dir.work().join(format!("{}.log", job.name())));
     jobs.iter()
         .map(|job| Log::new(&read(job).unwrap_or_else(|error| panic!("{program:?}, {job}: {error}"))))
         .collect()

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::called;
-use crate::support::{Place, installed, same};
+use crate::support::{TestDir, installed, same};
 
 const PROGRAM: &str = "fio-dedupe";
 
@@ -20,18 +20,18 @@ fn block(number: u64) -> Vec<u8> {
 }
 
 /// 700 blocks: 40 different ones many times, 20 once, and a rest.
-fn write_data(place: &Place) {
+fn write_data(dir: &TestDir) {
     let mut data: Vec<u8> = (0..680).flat_map(|at| block(at * at % 79)).collect();
     data.extend((1000..1020).flat_map(block));
     data.extend_from_slice(&[7; 100]);
-    fs::write(place.work().join("data"), data).unwrap();
+    fs::write(dir.work().join("data"), data).unwrap();
 }
 
 #[test]
 fn exact_counts_are_those_of_fio() {
     needs!("fio-dedupe");
-    let place = Place::new();
-    write_data(&place);
+    let dir = TestDir::new();
+    write_data(&dir);
     for words in [
         &["-B", "0"][..],
         &["-B", "0", "-b", "512", "-t", "3"],
@@ -40,18 +40,17 @@ fn exact_counts_are_those_of_fio() {
         &["-B", "0", "-c", "1", "-t", "1"],
     ] {
         let words = [&["-p", "0"], words, &["data"]].concat();
-        let ours = called(&place, PROGRAM, &words).succeeded();
-        let fios = place.program(installed(PROGRAM), &words).run().succeeded();
+        let ours = called(&dir, PROGRAM, &words).succeeded();
+        let fios = dir.program(installed(PROGRAM), &words).run().succeeded();
         same!("fio": fios.stdout, "ferrio": ours.stdout, "{words:?}");
     }
 }
 
 #[test]
 fn the_bloom_filter_and_the_list_agree_with_the_exact_count() {
-    let place = Place::new();
-    write_data(&place);
-    let of =
-        |words: &[&str]| place.ferrio(&[&["dedupe"], words, &["data"]].concat()).run().succeeded().stdout;
+    let dir = TestDir::new();
+    write_data(&dir);
+    let of = |words: &[&str]| dir.ferrio(&[&["dedupe"], words, &["data"]].concat()).run().succeeded().stdout;
     let exact = of(&["-B", "0", "-C", "1"]);
     assert!(exact.contains("Extents=700, Unique extents=60 Duplicated extents=40\n"), "{exact}");
     assert!(exact.ends_with("dedupe_percentage=91\nUnique capacity 240KB\n"), "{exact}");
@@ -65,8 +64,8 @@ fn the_bloom_filter_and_the_list_agree_with_the_exact_count() {
 
 #[test]
 fn what_cannot_be_checked_is_refused() {
-    let place = Place::new();
-    fs::write(place.work().join("data"), [1; 4000]).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("data"), [1; 4000]).unwrap();
     for (words, part) in [
         (&["data"][..], "data: it is shorter than a block of 4096 bytes"),
         (&["-o", "1", "-b", "100", "data"], "O_DIRECT needs blocks of a multiple of 512 bytes, not of 100"),
@@ -75,7 +74,7 @@ fn what_cannot_be_checked_is_refused() {
         (&["-b", "0", "data"], "invalid value '0'"),
         (&[], "required arguments were not provided"),
     ] {
-        let run = called(&place, PROGRAM, words).ended_with(1);
+        let run = called(&dir, PROGRAM, words).ended_with(1);
         assert!(run.stderr.contains(part) && run.stdout.is_empty(), "{words:?}: {}", run.stderr);
     }
 }

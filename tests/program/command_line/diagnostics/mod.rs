@@ -12,17 +12,17 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Place, Run};
+use crate::support::{Run, TestDir};
 
 /// Files of a test beside the working directory, and the working directory is where programs run.
-fn place(files: &[(&str, &[u8])]) -> Place {
-    let place = Place::new();
+fn dir_with(files: &[(&str, &[u8])]) -> TestDir {
+    let dir = TestDir::new();
     for (name, text) in files {
-        let path = place.work().join(name);
+        let path = dir.work().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    place
+    dir
 }
 
 /// The objects of `--message-format=json`, one per line, and nothing else.
@@ -35,11 +35,11 @@ fn objects(run: &Run) -> Vec<Value> {
 /// What is said of these arguments, refused with status 1: the kinds of mistakes, then the text. Both renderers must agree.
 #[track_caller]
 fn said(files: &[(&str, &[u8])], words: &[&str]) -> String {
-    let place = place(files);
-    let human = place.ferrio(words).run().ended_with(1);
+    let dir = dir_with(files);
+    let human = dir.ferrio(words).run().ended_with(1);
     assert_eq!(human.stdout, "");
     let asked: Vec<&str> = ["--message-format=json"].into_iter().chain(words.iter().copied()).collect();
-    let machine = place.ferrio(&asked).run().ended_with(1);
+    let machine = dir.ferrio(&asked).run().ended_with(1);
     assert_eq!(machine.stdout, "");
     let objects = objects(&machine);
     let text = |object: &Value, key: &str| object[key].as_str().unwrap_or("-").to_owned();
@@ -156,8 +156,8 @@ fn everything_wrong_in_two_files_and_the_command_line_is_said_in_one_go() {
 
 #[test]
 fn an_object_says_where_what_and_what_instead() {
-    let place = place(&[("x.fio", b"[a]\n rw = raed\n")]);
-    let run = place.ferrio(&["--message-format=json", "x.fio"]).run().ended_with(1);
+    let dir = dir_with(&[("x.fio", b"[a]\n rw = raed\n")]);
+    let run = dir.ferrio(&["--message-format=json", "x.fio"]).run().ended_with(1);
     let objects = objects(&run);
     let mut object = objects[0].clone();
     let rendered = object.as_object_mut().unwrap().remove("rendered").unwrap();
@@ -189,8 +189,8 @@ fn an_object_says_where_what_and_what_instead() {
 
 #[test]
 fn an_object_of_the_command_line_has_the_number_of_its_argument() {
-    let place = place(&[]);
-    let run = place.ferrio(&["--name=a", "--rw", "raed", "--message-format", "json"]).run().ended_with(1);
+    let dir = dir_with(&[]);
+    let run = dir.ferrio(&["--name=a", "--rw", "raed", "--message-format", "json"]).run().ended_with(1);
     let mut object = objects(&run)[0].clone();
     object.as_object_mut().unwrap().remove("rendered");
     insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
@@ -214,12 +214,12 @@ fn an_object_of_the_command_line_has_the_number_of_its_argument() {
 
 #[test]
 fn notes_and_failures_of_a_run_are_objects_too() {
-    let place = place(&[(
+    let dir = dir_with(&[(
         "x.fio",
         b"[a]\nfilename=f\ndirect=1\nsize=4k\nverifysort=1\nwrite_barrier=4\n[b]\nrw=read\n",
     )]);
     let words = ["--message-format=json", "--output-format=json", "--max-jobs=4", "x.fio"];
-    let run = place.ferrio(&words).run().ended_with(1);
+    let run = dir.ferrio(&words).run().ended_with(1);
     assert_eq!(run.json()["jobs"].as_array().map(Vec::len), Some(2));
     let objects = objects(&run);
     let said: Vec<_> = objects
@@ -241,7 +241,7 @@ fn notes_and_failures_of_a_run_are_objects_too() {
 #[test]
 fn a_note_on_jobs_names_them_and_has_a_place() {
     let text = "[global]\nioengine=null\nsize=4k\nwrite_barrier=4\n[a]\ntime_based\n[b]\nrw=randwrite\nba=8k\nname=c\n";
-    let place = place(&[("x.fio", text.as_bytes())]);
+    let dir = dir_with(&[("x.fio", text.as_bytes())]);
     let words = ["--output-format=json", "x.fio"];
     let line = |run: &Run| run.stderr.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
     let want = [
@@ -249,8 +249,8 @@ fn a_note_on_jobs_names_them_and_has_a_place() {
         "ferrio: Any use of blockalign= turns off randommap",
         "ferrio: option `write_barrier` has no effect here: no engine acts on the mark",
     ];
-    assert_eq!(line(&place.ferrio(&words).run()), want);
-    let run = place.ferrio(&["--message-format=json", words[0], words[1]]).run();
+    assert_eq!(line(&dir.ferrio(&words).run()), want);
+    let run = dir.ferrio(&["--message-format=json", words[0], words[1]]).run();
     let said = objects(&run).into_iter().take(3).map(|object| {
         let keys = ["severity", "code", "jobs", "file", "line", "column", "length", "text"];
         keys.map(|key| object[key].to_string()).join(" ")
@@ -264,13 +264,13 @@ fn a_note_on_jobs_names_them_and_has_a_place() {
 
 #[test]
 fn colours_are_for_terminals() {
-    let place = place(&[("x.fio", b"[a]\nrw=raed\n")]);
-    let run = place.ferrio(&["x.fio"]).run().ended_with(1);
+    let dir = dir_with(&[("x.fio", b"[a]\nrw=raed\n")]);
+    let run = dir.ferrio(&["x.fio"]).run().ended_with(1);
     assert!(!run.stderr.contains('\u{1b}'));
     // `script` gives the program a terminal.
     let coloured = |set: &str| {
         let command = format!("{set} {} x.fio", crate::support::FERRIO);
-        let run = place.program("script", &["-qec", &command, "/dev/null"]).run();
+        let run = dir.program("script", &["-qec", &command, "/dev/null"]).run();
         assert!(run.stdout.contains("invalid value"), "{run:?}");
         run.stdout.contains('\u{1b}')
     };

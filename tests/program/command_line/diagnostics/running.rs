@@ -1,6 +1,6 @@
 //! What is said while jobs run, as programs read it.
 
-use super::{objects, place};
+use super::{dir_with, objects};
 
 const JOBS: &str = "\
 [global]
@@ -25,9 +25,9 @@ filename=none
 
 #[test]
 fn what_is_said_during_a_run_has_a_code_and_the_job() {
-    let place = place(&[("x.fio", JOBS.as_bytes()), ("zeros", &[0; 4096])]);
+    let dir = dir_with(&[("x.fio", JOBS.as_bytes()), ("zeros", &[0; 4096])]);
     let run =
-        place.ferrio(&["x.fio", "--message-format=json", "--quiet", "--output=report"]).run().ended_with(4);
+        dir.ferrio(&["x.fio", "--message-format=json", "--quiet", "--output=report"]).run().ended_with(4);
     let objects = objects(&run);
     let said = |code: &str| {
         let found = objects.iter().find(|object| object["code"] == code);

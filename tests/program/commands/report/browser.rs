@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::requirements::{all_installed, find, installed};
-use crate::support::Place;
+use crate::support::TestDir;
 
 /// The longest that the browser may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// On a busy machine the browser sometimes does not come up.
-const STARTS: u32 = 3;
+const MAX_STARTS: u32 = 3;
 
 /// Descriptors 3 and 4 are those of the protocol.
 const SCRIPT: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
@@ -49,15 +49,15 @@ pub fn chromium() -> Option<PathBuf> {
 }
 
 impl Browser {
-    pub fn start(program: &Path, place: &Place) -> Self {
-        for start in 1..=STARTS {
-            let profile = place.beside(&format!("profile{start}"));
-            let log = File::create(place.beside("chromium.log")).unwrap();
+    pub fn start(program: &Path, dir: &TestDir) -> Self {
+        for start in 1..=MAX_STARTS {
+            let profile = dir.beside(&format!("profile{start}"));
+            let log = File::create(dir.beside("chromium.log")).unwrap();
             if let Some(browser) = Self::try_start(program, &profile, log) {
                 return browser;
             }
         }
-        let log = std::fs::read_to_string(place.beside("chromium.log")).unwrap_or_default();
+        let log = std::fs::read_to_string(dir.beside("chromium.log")).unwrap_or_default();
         panic!("{} did not start: {log}", program.display());
     }
 
@@ -127,7 +127,8 @@ impl Browser {
     /// Calls a method of the protocol.
     #[track_caller]
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
-        self.answer(method, parameters).unwrap_or_else(|| panic!("no answer to {method} within {PATIENCE:?}"))
+        self.answer(method, parameters)
+            .unwrap_or_else(|| panic!("no answer to {method} within {ANSWER_TIMEOUT:?}"))
     }
 
     fn answer(&mut self, method: &str, parameters: Value) -> Option<Value> {
@@ -148,13 +149,13 @@ impl Browser {
 
     #[track_caller]
     fn until(&mut self, event: &str) {
-        while self.next().unwrap_or_else(|| panic!("no {event} within {PATIENCE:?}"))["method"]
+        while self.next().unwrap_or_else(|| panic!("no {event} within {ANSWER_TIMEOUT:?}"))["method"]
             != json!(event)
         {}
     }
 
     fn next(&mut self) -> Option<Value> {
-        let message = self.messages.recv_timeout(PATIENCE).ok()?;
+        let message = self.messages.recv_timeout(ANSWER_TIMEOUT).ok()?;
         let is_error = match message["method"].as_str() {
             Some("Runtime.exceptionThrown") => true,
             Some("Runtime.consoleAPICalled") => message["params"]["type"] == "error",

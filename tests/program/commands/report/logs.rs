@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::browser::{Browser, chromium};
 use super::{MISFITS, SUMMARY};
-use crate::support::{Place, number, text};
+use crate::support::{TestDir, number, text};
 
 /// A job of some thousand I/Os with a log for each of its figures, a row for each I/O.
 const JOB: &str = "[load]\nioengine=null\nsize=16m\nbs=4k\nrw=randrw\nnumber_ios=3000\nwrite_bw_log=x\nwrite_iops_log=x\nwrite_lat_log=x\n";
@@ -23,8 +23,8 @@ fn data(page: &str) -> Value {
     serde_json::from_str(&page[at..end]).unwrap()
 }
 
-fn page(place: &Place, words: &[&str]) -> Value {
-    data(&place.ferrio(&[&["report", "-o", "-"], words].concat()).run().succeeded().stdout)
+fn page(dir: &TestDir, words: &[&str]) -> Value {
+    data(&dir.ferrio(&[&["report", "-o", "-"], words].concat()).run().succeeded().stdout)
 }
 
 fn sum(column: &Value) -> u64 {
@@ -33,12 +33,12 @@ fn sum(column: &Value) -> u64 {
 
 #[test]
 fn logs_alone_have_the_ios_and_the_latencies_of_their_report() {
-    let place = Place::new();
-    let job = place.job(JOB);
-    place.ferrio(&["--output-format=json+", "--output=run.json", &job]).run().succeeded();
-    let document: Value = serde_json::from_str(&place.read("run.json")).unwrap();
+    let dir = TestDir::new();
+    let job = dir.job(JOB);
+    dir.ferrio(&["--output-format=json+", "--output=run.json", &job]).run().succeeded();
+    let document: Value = serde_json::from_str(&dir.read("run.json")).unwrap();
     let names = ["x_bw.1.log", "x_iops.1.log", "x_lat.1.log", "x_slat.1.log", "x_clat.1.log"];
-    let drawn = page(&place, &names);
+    let drawn = page(&dir, &names);
     for (at, direction) in ["read", "write"].into_iter().enumerate() {
         let figures = &document["jobs"][0][direction];
         let over_time = &drawn["runs"][0]["tracks"][0]["directions"][at];
@@ -57,10 +57,10 @@ fn logs_alone_have_the_ios_and_the_latencies_of_their_report() {
         assert_eq!(bins, figures["clat_ns"]["bins"], "the curve is that of the report");
     }
     // Compressed logs say the same.
-    let job = place.job(&format!("{JOB}log_store_compressed=1\nlog_compression=64k\nrandseed=7\n"));
-    place.ferrio(&["--output-format=json+", "--output=run.json", &job]).run().succeeded();
-    let document: Value = serde_json::from_str(&place.read("run.json")).unwrap();
-    let drawn = page(&place, &["x_clat.1.log.fz"]);
+    let job = dir.job(&format!("{JOB}log_store_compressed=1\nlog_compression=64k\nrandseed=7\n"));
+    dir.ferrio(&["--output-format=json+", "--output=run.json", &job]).run().succeeded();
+    let document: Value = serde_json::from_str(&dir.read("run.json")).unwrap();
+    let drawn = page(&dir, &["x_clat.1.log.fz"]);
     let reads = &drawn["runs"][0]["tracks"][0]["directions"][0]["ios"];
     assert_eq!(sum(reads), number(&document, "/jobs/0/read/total_ios"));
 }
@@ -68,12 +68,12 @@ fn logs_alone_have_the_ios_and_the_latencies_of_their_report() {
 #[test]
 fn a_report_of_fio_has_charts_over_time_from_its_logs() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     // Logs that have the name of their job are found as well: fio does not list the option then.
-    let job = place.job(&JOB.replace("_log=x", "_log"));
-    place.fio(&["--output-format=json", "--output=fio.json", &job]).run().succeeded();
-    let document: Value = serde_json::from_str(&place.read("fio.json")).unwrap();
-    let drawn = page(&place, &["load_clat.1.log", "fio.json", "load_bw.1.log"]);
+    let job = dir.job(&JOB.replace("_log=x", "_log"));
+    dir.fio(&["--output-format=json", "--output=fio.json", &job]).run().succeeded();
+    let document: Value = serde_json::from_str(&dir.read("fio.json")).unwrap();
+    let drawn = page(&dir, &["load_clat.1.log", "fio.json", "load_bw.1.log"]);
     let directions = &drawn["runs"][0]["tracks"][0]["directions"];
     for (at, direction) in ["read", "write"].into_iter().enumerate() {
         let figures = &document["jobs"][0][direction];
@@ -82,10 +82,10 @@ fn a_report_of_fio_has_charts_over_time_from_its_logs() {
         assert_eq!(largest, Some(number(figures, "/clat_ns/max")));
     }
     // A directory has the logs of its reports; others in it are of other runs.
-    fs::write(place.work().join("old_bw.1.log"), RATES).unwrap();
-    assert_eq!(page(&place, &["."])["runs"], {
+    fs::write(dir.work().join("old_bw.1.log"), RATES).unwrap();
+    assert_eq!(page(&dir, &["."])["runs"], {
         let mut all = page(
-            &place,
+            &dir,
             &["fio.json", "load_bw.1.log", "load_iops.1.log", "load_lat.1.log", "load_clat.1.log"],
         )["runs"]
             .take();
@@ -97,34 +97,31 @@ fn a_report_of_fio_has_charts_over_time_from_its_logs() {
 #[test]
 fn reports_get_their_own_logs() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     for (directory, ios) in [("before", "2000"), ("after", "100")] {
-        fs::create_dir(place.work().join(directory)).unwrap();
-        let job = place.job(&JOB.replace("3000", ios).replace("_log=x", &format!("_log={directory}/x")));
-        place
-            .fio(&["--output-format=json", &format!("--output={directory}/fio.json"), &job])
-            .run()
-            .succeeded();
+        fs::create_dir(dir.work().join(directory)).unwrap();
+        let job = dir.job(&JOB.replace("3000", ios).replace("_log=x", &format!("_log={directory}/x")));
+        dir.fio(&["--output-format=json", &format!("--output={directory}/fio.json"), &job]).run().succeeded();
     }
     let all = ["before/fio.json", "after/fio.json", "before/x_clat.1.log", "after/x_clat.1.log"];
-    let drawn = page(&place, &all);
+    let drawn = page(&dir, &all);
     let ios = |run: usize| -> u64 {
         let directions = drawn["runs"][run]["tracks"][0]["directions"].as_array().unwrap();
         directions.iter().map(|direction| sum(&direction["ios"])).sum()
     };
     assert_eq!((ios(0), ios(1)), (2000, 100));
     // Without reports, the logs of a directory are a run.
-    assert_eq!(page(&place, &all[2..])["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(page(&dir, &all[2..])["runs"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn windows_are_drawn_as_rates_and_means() {
-    let place = Place::new();
-    fs::write(place.work().join("x_iops.1.log"), RATES).unwrap();
-    fs::write(place.work().join("x_clat.1.log"), LATENCIES).unwrap();
-    let page = place.ferrio(&["report", "x_iops.1.log", "x_clat.1.log", "-o", "page.html"]).run().succeeded();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("x_iops.1.log"), RATES).unwrap();
+    fs::write(dir.work().join("x_clat.1.log"), LATENCIES).unwrap();
+    let page = dir.ferrio(&["report", "x_iops.1.log", "x_clat.1.log", "-o", "page.html"]).run().succeeded();
     assert_eq!(page.messages(), "");
-    let page = place.read("page.html");
+    let page = dir.read("page.html");
     assert!(page.contains("Drawn from 2 logs, whose rows stand for windows of time"), "{page}");
     let drawn = data(&page);
     let track = &drawn["runs"][0]["tracks"][0];
@@ -132,9 +129,9 @@ fn windows_are_drawn_as_rates_and_means() {
     assert_eq!(track["directions"][0]["ios"], json!([1000, 500, 1500]));
     assert_eq!(track["directions"][0]["bytes"], json!([]), "nothing tells");
     let Some(program) = chromium() else { return };
-    let mut browser = Browser::start(&program, &place);
+    let mut browser = Browser::start(&program, &dir);
     for width in [360, 1600] {
-        browser.open(&place.work().join("page.html"), width);
+        browser.open(&dir.work().join("page.html"), width);
         assert_eq!(browser.value(MISFITS), json!([]), "{width} pixels");
     }
     let charts = browser.value("[...document.querySelectorAll('figure')].map(one => one.dataset.chart)");
@@ -151,10 +148,10 @@ fn windows_are_drawn_as_rates_and_means() {
 #[test]
 fn logs_that_cannot_be_drawn_are_refused() {
     needs!("fio");
-    let place = Place::new();
-    let write = |name: &str, text: &str| fs::write(place.work().join(name), text).unwrap();
-    let job = place.job(JOB);
-    place.fio(&["--output-format=json", "--output=fio.json", &job]).run().succeeded();
+    let dir = TestDir::new();
+    let write = |name: &str, text: &str| fs::write(dir.work().join(name), text).unwrap();
+    let job = dir.job(JOB);
+    dir.fio(&["--output-format=json", "--output=fio.json", &job]).run().succeeded();
     write("bad_bw.1.log", "500, 1000, 0, 0, 0\nnan\n");
     write("x_bw.log", &(RATES.to_owned() + RATES));
     write("y_bw.1.log", RATES);
@@ -177,8 +174,8 @@ fn logs_that_cannot_be_drawn_are_refused() {
         ),
     ] {
         let output: &[&str] = if words.contains(&"-o") { &[] } else { &["-o", "-"] };
-        let run = place.ferrio(&[&["report"], words, output].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&["report"], words, output].concat()).run().ended_with(1);
         assert!(run.stderr.contains(message) && run.stdout.is_empty(), "{message}\n{}", run.stderr);
     }
-    assert_eq!(place.read("y_bw.1.log"), RATES);
+    assert_eq!(dir.read("y_bw.1.log"), RATES);
 }

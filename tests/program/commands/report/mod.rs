@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{FERRIO, Place, text};
+use crate::support::{FERRIO, TestDir, text};
 use browser::{Browser, chromium};
 
 /// A job that writes and syncs, and one that only reads; they end after some I/Os, however fast the machine is.
@@ -19,11 +19,11 @@ const JOB: &str = "[global]\nioengine=null\nsize=1m\nbs=4k\n[log]\nrw=randrw\nfs
 const HOSTILE: &str = "</script><img src=x onerror=document.title='broken'>";
 
 /// The JSON report of a run in format json+, in a file.
-fn measured(place: &Place, name: &str) -> Value {
-    let job = place.job(JOB);
+fn measured(dir: &TestDir, name: &str) -> Value {
+    let job = dir.job(JOB);
     let output = format!("--output={name}");
-    place.ferrio(&["--output-format=json+", &output, &job]).run().succeeded();
-    serde_json::from_str(&place.read(name)).unwrap()
+    dir.ferrio(&["--output-format=json+", &output, &job]).run().succeeded();
+    serde_json::from_str(&dir.read(name)).unwrap()
 }
 
 /// Replaces what the first entry did over time by half a minute in which everything happens.
@@ -74,14 +74,14 @@ fn with_throttling(document: Value) -> Value {
     document
 }
 
-fn page_of(place: &Place, documents: &[(&str, &Value)]) -> PathBuf {
+fn page_of(dir: &TestDir, documents: &[(&str, &Value)]) -> PathBuf {
     let mut words = vec!["report".to_owned(), "--output=page.html".to_owned()];
     for (name, document) in documents {
-        fs::write(place.work().join(name), document.to_string()).unwrap();
+        fs::write(dir.work().join(name), document.to_string()).unwrap();
         words.push((*name).to_owned());
     }
-    assert_eq!(place.ferrio(&words).run().succeeded().messages(), "");
-    place.work().join("page.html")
+    assert_eq!(dir.ferrio(&words).run().succeeded().messages(), "");
+    dir.work().join("page.html")
 }
 
 /// The texts of the cells of the summary.
@@ -115,10 +115,10 @@ const MISFITS: &str = "(() => {
 #[test]
 fn a_page_in_a_browser_has_the_figures_and_fits_its_window() {
     let Some(program) = chromium() else { return };
-    let place = Place::new();
-    let document = with_series(measured(&place, "run.json"));
-    let file = page_of(&place, &[("one.json", &document)]);
-    let mut browser = Browser::start(&program, &place);
+    let dir = TestDir::new();
+    let document = with_series(measured(&dir, "run.json"));
+    let file = page_of(&dir, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &dir);
     for width in [360, 800, 1600] {
         browser.open(&file, width);
         assert_eq!(browser.value(MISFITS), json!([]), "{width} pixels");
@@ -165,10 +165,10 @@ fn a_page_in_a_browser_has_the_figures_and_fits_its_window() {
 #[test]
 fn throttling_has_a_look_and_a_text_of_its_own() {
     let Some(program) = chromium() else { return };
-    let place = Place::new();
-    let document = with_throttling(measured(&place, "run.json"));
-    let file = page_of(&place, &[("one.json", &document)]);
-    let mut browser = Browser::start(&program, &place);
+    let dir = TestDir::new();
+    let document = with_throttling(measured(&dir, "run.json"));
+    let file = page_of(&dir, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &dir);
     for (scheme, width) in [("light", 800), ("dark", 1600), ("light", 360), ("dark", 360)] {
         browser.call(
             "Emulation.setEmulatedMedia",
@@ -253,10 +253,10 @@ const OUTSIDE_LINES: &str = "(() => {
 #[test]
 fn charts_can_be_read_with_the_keyboard_and_as_tables() {
     let Some(program) = chromium() else { return };
-    let place = Place::new();
-    let document = with_series(measured(&place, "run.json"));
-    let file = page_of(&place, &[("one.json", &document)]);
-    let mut browser = Browser::start(&program, &place);
+    let dir = TestDir::new();
+    let document = with_series(measured(&dir, "run.json"));
+    let file = page_of(&dir, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &dir);
     browser.open(&file, 1000);
     let press = |key: &str| {
         format!(
@@ -313,10 +313,10 @@ fn charts_can_be_read_with_the_keyboard_and_as_tables() {
 #[test]
 fn the_colours_follow_the_system_the_button_and_the_paper() {
     let Some(program) = chromium() else { return };
-    let place = Place::new();
-    let document = with_series(measured(&place, "run.json"));
-    let file = page_of(&place, &[("one.json", &document)]);
-    let mut browser = Browser::start(&program, &place);
+    let dir = TestDir::new();
+    let document = with_series(measured(&dir, "run.json"));
+    let file = page_of(&dir, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &dir);
     let colour = "getComputedStyle(document.body).backgroundColor";
     let (light, dark) = ("rgb(255, 255, 255)", "rgb(22, 24, 27)");
     for (scheme, background) in [("light", light), ("dark", dark)] {
@@ -371,15 +371,15 @@ const CONTRAST: &str = "(() => {
 #[test]
 fn hostile_names_stay_text_in_a_browser() {
     let Some(program) = chromium() else { return };
-    let place = Place::new();
-    let mut document = measured(&place, "run.json");
+    let dir = TestDir::new();
+    let mut document = measured(&dir, "run.json");
     document["jobs"][0]["jobname"] = json!(HOSTILE);
     document["jobs"][0]["desc"] = json!(HOSTILE);
     document["jobs"][0]["job options"]["description"] = json!(HOSTILE);
     document["ferrio"]["host"]["name"] = json!(HOSTILE);
     let document = with_series(document);
-    let file = page_of(&place, &[("a.json", &document), ("<b>.json", &document)]);
-    let mut browser = Browser::start(&program, &place);
+    let file = page_of(&dir, &[("a.json", &document), ("<b>.json", &document)]);
+    let mut browser = Browser::start(&program, &dir);
     browser.open(&file, 360);
     assert_eq!(browser.value(MISFITS), json!([]));
     assert_eq!(browser.value("document.title"), format!("{HOSTILE}, reads"));
@@ -395,13 +395,13 @@ fn hostile_names_stay_text_in_a_browser() {
 #[test]
 fn runs_of_fio_and_of_directories_are_on_one_page() {
     needs!("fio");
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=r", "--ioengine=null", "--size=1m", "--bs=4k", "--output-format=json"];
-    fs::write(place.work().join("fio.json"), place.fio(&words).run().succeeded().stdout).unwrap();
-    fs::create_dir(place.work().join("runs")).unwrap();
-    let document = measured(&place, "runs/1.json");
-    fs::copy(place.work().join("runs/1.json"), place.work().join("runs/2.json")).unwrap();
-    let page = place.ferrio(&["report", "fio.json", "runs", "-o", "-"]).run().succeeded().stdout;
+    fs::write(dir.work().join("fio.json"), dir.fio(&words).run().succeeded().stdout).unwrap();
+    fs::create_dir(dir.work().join("runs")).unwrap();
+    let document = measured(&dir, "runs/1.json");
+    fs::copy(dir.work().join("runs/1.json"), dir.work().join("runs/2.json")).unwrap();
+    let page = dir.ferrio(&["report", "fio.json", "runs", "-o", "-"]).run().succeeded().stdout;
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     for (name, id) in [("fio.json", "run 1"), ("runs/1.json", "run 2"), ("runs/2.json", "run 3")] {
         assert!(
@@ -411,9 +411,9 @@ fn runs_of_fio_and_of_directories_are_on_one_page() {
     }
     assert!(page.contains("Reports of fio have no figures over time"));
     // The results of a sweep are in directories of a directory.
-    fs::create_dir(place.work().join("sweep")).unwrap();
-    fs::rename(place.work().join("runs"), place.work().join("sweep/bs=4k")).unwrap();
-    let below = place.ferrio(&["report", "sweep", "-o", "-"]).run().succeeded().stdout;
+    fs::create_dir(dir.work().join("sweep")).unwrap();
+    fs::rename(dir.work().join("runs"), dir.work().join("sweep/bs=4k")).unwrap();
+    let below = dir.ferrio(&["report", "sweep", "-o", "-"]).run().succeeded().stdout;
     assert!(below.contains("<strong>sweep/bs=4k/2.json</strong>"), "{below}");
     let version = text(&document, "/ferrio/version");
     assert!(
@@ -424,30 +424,30 @@ fn runs_of_fio_and_of_directories_are_on_one_page() {
 
 #[test]
 fn a_run_can_make_its_page_itself() {
-    let place = Place::new();
-    let job = place.job(JOB);
-    let page = place.ferrio(&["--output-format=html", &job]).run().succeeded().stdout;
+    let dir = TestDir::new();
+    let job = dir.job(JOB);
+    let page = dir.ferrio(&["--output-format=html", &job]).run().succeeded().stdout;
     assert!(
         page.starts_with("<!doctype html>")
             && page.ends_with("</html>\n")
             && page.contains("drawn from histograms.")
     );
-    place.ferrio(&["--output-format=html", "--output=page.html", &job]).run().succeeded();
-    assert!(place.read("page.html").contains("data-chart=\"heatmap\""), "it has figures over time");
-    let both = place.ferrio(&["--output-format=html,json", &job]).run().ended_with(1);
+    dir.ferrio(&["--output-format=html", "--output=page.html", &job]).run().succeeded();
+    assert!(dir.read("page.html").contains("data-chart=\"heatmap\""), "it has figures over time");
+    let both = dir.ferrio(&["--output-format=html,json", &job]).run().ended_with(1);
     assert!(
         both.stderr
             .contains("the format html cannot be combined with others, because a page is a whole file"),
         "{}",
         both.stderr
     );
-    let again = place.ferrio(&["--output-format=html", "--status-interval=1", &job]).run().ended_with(1);
+    let again = dir.ferrio(&["--output-format=html", "--status-interval=1", &job]).run().ended_with(1);
     assert!(
         again.stderr.contains("--status-interval cannot be combined with the format html"),
         "{}",
         again.stderr
     );
-    let fio = place.ferrio(&["--as=fio", "--output-format=html", &job]).run().ended_with(1);
+    let fio = dir.ferrio(&["--as=fio", "--output-format=html", &job]).run().ended_with(1);
     assert!(
         fio.stderr.contains("fio: invalid output format html\nfio: failed parsing output-format\n"),
         "{}",
@@ -457,13 +457,13 @@ fn a_run_can_make_its_page_itself() {
 
 #[test]
 fn what_makes_no_page_is_refused_before_anything_is_written() {
-    let place = Place::new();
-    measured(&place, "run.json");
-    fs::create_dir(place.work().join("empty")).unwrap();
-    fs::write(place.work().join("notes"), "500, 1000, 0, 4096, 0, 0\n").unwrap();
-    fs::write(place.work().join("binary"), [0xff, 0xfe]).unwrap();
-    symlink("run.json", place.work().join("link.json")).unwrap();
-    fs::write(place.work().join("old.html"), "old").unwrap();
+    let dir = TestDir::new();
+    measured(&dir, "run.json");
+    fs::create_dir(dir.work().join("empty")).unwrap();
+    fs::write(dir.work().join("notes"), "500, 1000, 0, 4096, 0, 0\n").unwrap();
+    fs::write(dir.work().join("binary"), [0xff, 0xfe]).unwrap();
+    symlink("run.json", dir.work().join("link.json")).unwrap();
+    fs::write(dir.work().join("old.html"), "old").unwrap();
     let help = "give JSON reports of ferrio or fio (--output-format=json or json+), logs of jobs, or directories of them";
     for (words, message) in [
         (&["run.json"][..], "name a file with -o page.html, or write to standard output with -o -"),
@@ -477,40 +477,40 @@ fn what_makes_no_page_is_refused_before_anything_is_written() {
         (&["run.json", "-o", "link.json"], "the page would replace run.json, which it is made from"),
         (&["-o", "page.html"], "<REPORT|LOG|DIRECTORY>"),
     ] {
-        let run = place.ferrio(&[&["report"], words].concat()).run().ended_with(1);
+        let run = dir.ferrio(&[&["report"], words].concat()).run().ended_with(1);
         assert!(run.stderr.contains(message) && run.stdout.is_empty(), "{message}\n{}", run.stderr);
     }
-    assert_eq!(place.read("old.html"), "old");
-    assert!(!place.work().join("page.html").exists());
-    place.ferrio(&["report", "run.json", "-o", "old.html"]).run().succeeded();
-    assert!(place.read("old.html").starts_with("<!doctype html>"), "a page replaces what was there");
+    assert_eq!(dir.read("old.html"), "old");
+    assert!(!dir.work().join("page.html").exists());
+    dir.ferrio(&["report", "run.json", "-o", "old.html"]).run().succeeded();
+    assert!(dir.read("old.html").starts_with("<!doctype html>"), "a page replaces what was there");
 }
 
 #[test]
 fn the_commands_of_the_documentation_work() {
     needs!("fio");
-    let place = Place::new();
-    fs::write(place.work().join("nightly.fio"), JOB).unwrap();
-    fs::create_dir(place.work().join("repetitions")).unwrap();
+    let dir = TestDir::new();
+    fs::write(dir.work().join("nightly.fio"), JOB).unwrap();
+    fs::create_dir(dir.work().join("repetitions")).unwrap();
     for name in ["before.json", "after.json", "monday.json", "repetitions/1.json"] {
-        measured(&place, name);
+        measured(&dir, name);
     }
     let docs = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/page.md")).unwrap();
     let commands = docs.lines().filter_map(|line| line.strip_prefix("    "));
     let commands: Vec<&str> =
         commands.filter(|line| line.starts_with("ferrio ") || line.starts_with("fio ")).collect();
     assert_eq!(commands.len(), 8);
-    fs::write(place.work().join("jobs.fio"), JOB.replace("[log]", "write_lat_log=x\nwrite_bw_log=x\n[log]"))
+    fs::write(dir.work().join("jobs.fio"), JOB.replace("[log]", "write_lat_log=x\nwrite_bw_log=x\n[log]"))
         .unwrap();
     for command in commands {
         match command.strip_prefix("ferrio ") {
             // The shell has the names of the logs.
-            Some(rest) => place.program("sh", &["-c", &format!("{FERRIO} {rest}")]).run().succeeded(),
-            None => place.fio(&command.split(' ').skip(1).collect::<Vec<_>>()).run().succeeded(),
+            Some(rest) => dir.program("sh", &["-c", &format!("{FERRIO} {rest}")]).run().succeeded(),
+            None => dir.fio(&command.split(' ').skip(1).collect::<Vec<_>>()).run().succeeded(),
         };
     }
     for page in ["nightly.html", "both.html", "all.html", "with-logs.html", "logs-alone.html"] {
-        assert!(place.read(page).ends_with("</html>\n"), "{page}");
+        assert!(dir.read(page).ends_with("</html>\n"), "{page}");
     }
 }
 

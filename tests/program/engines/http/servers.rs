@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Place, installed, number, skipped, text};
+use crate::support::{TestDir, installed, number, skipped, text};
 
 /// A server that a test has started; it ends with its standard input.
 pub struct Server {
@@ -46,8 +46,8 @@ impl Server {
     }
 
     /// The same by TLS, with a certificate for `localhost` that no authority has signed; also its path.
-    pub fn dav_by_tls(place: &Place) -> Option<(Server, PathBuf)> {
-        let (certificate, key) = (place.beside("certificate.pem"), place.beside("key.pem"));
+    pub fn dav_by_tls(dir: &TestDir) -> Option<(Server, PathBuf)> {
+        let (certificate, key) = (dir.beside("certificate.pem"), dir.beside("key.pem"));
         let run = Command::new(installed("openssl"))
             .args([
                 "req",
@@ -73,7 +73,7 @@ impl Server {
             .unwrap();
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let [work, pem, secret] =
-            [&place.work(), &certificate, &key].map(|path| path.to_str().unwrap().to_owned());
+            [&dir.work(), &certificate, &key].map(|path| path.to_str().unwrap().to_owned());
         let server = Server::start("dav.py", &[&work, "none", &pem, &secret])?;
         Some((server, certificate))
     }

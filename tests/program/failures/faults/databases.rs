@@ -4,17 +4,17 @@ use serde_json::Value;
 
 use super::filesystem::{Call, Fault, FaultyFile, Rule, When};
 use super::fuse_is_available;
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 /// A database of four sessions, of which one file is on a file system with this fault.
 fn bank(option: &str, bytes: usize, rule: Rule) -> Run {
-    let place = Place::new();
-    let file = FaultyFile::mount(&place.beside(""), vec![0x5a; bytes], &[rule]).expect("FUSE is available");
+    let dir = TestDir::new();
+    let file = FaultyFile::mount(&dir.beside(""), vec![0x5a; bytes], &[rule]).expect("FUSE is available");
     let path = file.path();
-    let job = place.job(&format!(
+    let job = dir.job(&format!(
         "[bank]\nworkload=innodb\nnumjobs=4\nruntime=1h\nsize=1m\nlog_size=1m\ndirect=0\n{option}={path}\n"
     ));
-    place.ferrio(&["--output-format=json", &job]).run()
+    dir.ferrio(&["--output-format=json", &job]).run()
 }
 
 fn failed_with_eio(run: &Run) -> Vec<String> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::filesystem::{Call, Fault, Rule, ServedRead, When};
 use super::{AT, BLOCK, arguments_for, calling, faulty_file, fuse_is_available, job};
-use crate::support::{Place, number, skipped};
+use crate::support::{TestDir, number, skipped};
 
 const DELAY: Duration = Duration::from_millis(5);
 /// A value of the histogram is at most this share of it away from the sample: percentiles are accurate to 0.4 %.
@@ -32,9 +32,9 @@ struct Finished {
 }
 
 fn read(ios: u64, rule: Rule, engine: EngineKind, words: &[&str]) -> Finished {
-    let place = Place::new();
+    let dir = TestDir::new();
     let size = ios * BLOCK;
-    let file = faulty_file(&place, size, &[rule]);
+    let file = faulty_file(&dir, size, &[rule]);
     let engine_word = format!("--ioengine={engine}");
     let own = [
         "--rw=read",
@@ -45,11 +45,11 @@ fn read(ios: u64, rule: Rule, engine: EngineKind, words: &[&str]) -> Finished {
     let arguments = arguments_for(&file, size);
     let words = [&arguments.each_ref().map(String::as_str)[..], &own, &[&*engine_word], words].concat();
     let began = Instant::now();
-    let run = place.ferrio(&words).run();
+    let run = dir.ferrio(&words).run();
     let ended = Instant::now();
     assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
     let job = job(&run);
-    let latencies: Vec<f64> = place.rows("l_lat.1.log").iter().map(|row| row[1].parse().unwrap()).collect();
+    let latencies: Vec<f64> = dir.rows("l_lat.1.log").iter().map(|row| row[1].parse().unwrap()).collect();
     let reads = file.reads();
     assert_eq!(
         [number(&job, "/read/total_ios"), reads.len() as u64, latencies.len() as u64],

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use super::job;
 use crate::command_line::protection::keeps_attributes;
 use crate::engines::moving;
-use crate::support::{FERRIO, Place, Run, installed, json_file, number, skipped};
+use crate::support::{FERRIO, Run, TestDir, installed, json_file, number, skipped};
 
 /// Bytes of the file system.
 const ROOM: u64 = 2 << 20;
@@ -26,19 +26,19 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
 /// privilege that the test does not have.
 fn run(engine: EngineKind, sparse: bool, words: &[&str]) -> Option<Run> {
     let script = if sparse { format!("SPARSE=1\n{ON_A_SMALL_DISK}") } else { ON_A_SMALL_DISK.to_owned() };
-    run_in(&Place::new(), &script, engine, words)
+    run_in(&TestDir::new(), &script, engine, words)
 }
 
 /// Runs a script with the arguments of the job.
-fn run_in(place: &Place, script: &str, engine: EngineKind, words: &[&str]) -> Option<Run> {
-    if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
+fn run_in(dir: &TestDir, script: &str, engine: EngineKind, words: &[&str]) -> Option<Run> {
+    if dir.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
         skipped("a full disk", "this machine does not let the test mount one");
         return None;
     }
     let (engine, depth) = (format!("--ioengine={engine}"), format!("--iodepth={DEPTH}"));
     let own = ["--output-format=json", "--name=j", "--filename=f", "--size=4m", "--bs=64k", &depth, &engine];
     let words = [&["-rm", "bash", "-c", script, FERRIO][..], &own, words].concat();
-    Some(place.program(installed("unshare"), &words).run())
+    Some(dir.program(installed("unshare"), &words).run())
 }
 
 /// The size that the script found the file to have.
@@ -125,14 +125,14 @@ fn a_file_that_did_not_fit_is_laid_out_again_by_the_next_run() {
             .into_iter()
             .filter(|&word| word == "--as=fio" || keeps_attributes("/dev/shm".as_ref()))
         {
-            let place = Place::new();
-            let Some(run) = run_in(&place, AGAIN_WITH_ROOM, engine, &["--rw=read", character]) else {
+            let dir = TestDir::new();
+            let Some(run) = run_in(&dir, AGAIN_WITH_ROOM, engine, &["--rw=read", character]) else {
                 return;
             };
-            let first = json_file(&place.beside("first"));
+            let first = json_file(&dir.beside("first"));
             assert_eq!(number(&first, "/jobs/0/error"), ENOSPC, "{engine} {character}");
             assert!(run.stderr.contains("first 1"), "{engine} {character}: {}", run.stderr);
-            assert_eq!(fs::read_to_string(place.beside("first.size")).unwrap(), format!("size {ROOM}\n"));
+            assert_eq!(fs::read_to_string(dir.beside("first.size")).unwrap(), format!("size {ROOM}\n"));
             let job = job(&run);
             assert_eq!(
                 (run.status, number(&job, "/error")),

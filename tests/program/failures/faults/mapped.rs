@@ -7,16 +7,16 @@ use nix::sys::signal::Signal;
 
 use super::filesystem::{Call, Fault, FaultyFile, Rule, When};
 use super::{AT, BLOCK, SIZE, arguments_for, fuse_is_available, job};
-use crate::support::{Place, Run, number};
+use crate::support::{Run, TestDir, number};
 
 /// Runs one job that maps a file with these faults.
-fn mapping(place: &Place, rules: &[Rule], words: &[&str]) -> (Run, FaultyFile) {
-    let file = FaultyFile::mount_cached(&place.beside(""), vec![0x5a; SIZE as usize], rules).unwrap();
-    (run_on(place, &file, &[&["--ioengine=mmap"], words].concat()), file)
+fn mapping(dir: &TestDir, rules: &[Rule], words: &[&str]) -> (Run, FaultyFile) {
+    let file = FaultyFile::mount_cached(&dir.beside(""), vec![0x5a; SIZE as usize], rules).unwrap();
+    (run_on(dir, &file, &[&["--ioengine=mmap"], words].concat()), file)
 }
 
-fn run_on(place: &Place, file: &FaultyFile, words: &[&str]) -> Run {
-    place.ferrio(&[&arguments_for(file, SIZE).each_ref().map(String::as_str), words].concat()).run()
+fn run_on(dir: &TestDir, file: &FaultyFile, words: &[&str]) -> Run {
+    dir.ferrio(&[&arguments_for(file, SIZE).each_ref().map(String::as_str), words].concat()).run()
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_page_that_cannot_be_read_ends_the_job_with_its_place() {
     }
     let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
     for (rw, mut parts) in [("read", vec!["read"]), ("write", vec!["write"])] {
-        let (run, _file) = mapping(&Place::new(), &[rule], &[&format!("--rw={rw}")]);
+        let (run, _file) = mapping(&TestDir::new(), &[rule], &[&format!("--rw={rw}")]);
         assert_eq!((run.status, run.signal), (Some(1), None), "{rw}: {}", run.stderr);
         let job = job(&run);
         assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{rw}");
@@ -42,16 +42,16 @@ fn a_page_that_cannot_be_read_ends_the_job_with_its_place() {
 #[test]
 fn buffers_in_a_file_that_is_cut_fail_their_job_and_no_other() {
     for kind in ["mmapshared", "mmap"] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let job = format!(
             "[global]\nsize=1m\nbs=64k\ntime_based\nruntime=1h\n\
              [cut]\nioengine=psync\nrw=write\nrefill_buffers\nfilename=d\nmem={kind}:{}\n[other]\nioengine=null\nrw=read\n",
-            place.work().join("buffers").display()
+            dir.work().join("buffers").display()
         );
-        let mut running = place.ferrio(&["--output-format=json", &place.job(&job)]).start();
-        let length = |name: &str| std::fs::metadata(place.work().join(name)).map_or(0, |about| about.len());
+        let mut running = dir.ferrio(&["--output-format=json", &dir.job(&job)]).start();
+        let length = |name: &str| std::fs::metadata(dir.work().join(name)).map_or(0, |about| about.len());
         running.until("writes from the file", || length("buffers") > 0 && length("d") > 0);
-        std::fs::File::create(place.work().join("buffers")).unwrap();
+        std::fs::File::create(dir.work().join("buffers")).unwrap();
         let stderr = running.stderr_path();
         running.until("the failure", || std::fs::read_to_string(&stderr).unwrap().contains("err=14"));
         running.signal(Signal::SIGINT);
@@ -59,7 +59,7 @@ fn buffers_in_a_file_that_is_cut_fail_their_job_and_no_other() {
         let jobs = &run.json()["jobs"];
         assert_eq!([number(&jobs[0], "/error"), number(&jobs[1], "/error")], [14, 0], "{}", run.stderr);
         assert!(number(&jobs[1], "/read/total_ios") > 0);
-        assert!(!place.work().join("buffers").exists(), "{kind}");
+        assert!(!dir.work().join("buffers").exists(), "{kind}");
     }
 }
 
@@ -69,7 +69,7 @@ fn a_page_that_cannot_be_read_is_tolerated_if_the_job_says_so() {
         return;
     }
     let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
-    let (run, _file) = mapping(&Place::new(), &[rule], &["--rw=read", "--continue_on_error=read"]);
+    let (run, _file) = mapping(&TestDir::new(), &[rule], &["--rw=read", "--continue_on_error=read"]);
     assert_eq!((run.status, run.signal), (Some(0), None), "{}", run.stderr);
     let job = job(&run);
     let errors = (number(&job, "/total_err"), number(&job, "/first_error"));
@@ -84,7 +84,7 @@ fn a_page_that_cannot_be_written_fails_the_sync_or_with_direct_the_write() {
     for error in [Errno::EIO, Errno::ENOSPC] {
         let rule = Rule { call: Call::Write, when: When::Always, fault: Fault::Error(error) };
         for (direct, part) in [("--direct=0", "sync"), ("--direct=1", "write offset=0, buflen=4096")] {
-            let (run, _file) = mapping(&Place::new(), &[rule], &["--rw=write", "--fsync=8", direct]);
+            let (run, _file) = mapping(&TestDir::new(), &[rule], &["--rw=write", "--fsync=8", direct]);
             assert_eq!((run.status, run.signal), (Some(1), None), "{error}: {}", run.stderr);
             assert_eq!(number(&job(&run), "/error"), error as u64, "{direct}: {}", run.stderr);
             assert!(run.stderr.contains(part), "{direct}: no `{part}` in {}", run.stderr);
@@ -98,13 +98,13 @@ fn a_bit_that_flips_in_a_mapped_page_is_found_by_verification() {
         return;
     }
     let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::FlippedBit { at: AT, bit: 3 } };
-    let place = Place::new();
+    let dir = TestDir::new();
     let verify = ["--rw=write", "--verify=crc32c"];
     // Written past the cache of pages, so that the mapping has to read what it verifies.
     let (written, file) =
-        mapping(&place, &[rule], &[&verify[..], &["--ioengine=psync", "--do_verify=0"]].concat());
+        mapping(&dir, &[rule], &[&verify[..], &["--ioengine=psync", "--do_verify=0"]].concat());
     written.succeeded();
-    let run = run_on(&place, &file, &[&verify[..], &["--ioengine=mmap", "--verify_only=1"]].concat());
+    let run = run_on(&dir, &file, &[&verify[..], &["--ioengine=mmap", "--verify_only=1"]].concat());
     assert_eq!((run.status, run.signal), (Some(1), None), "{}", run.stderr);
     assert_eq!(number(&job(&run), "/error"), Errno::EILSEQ as u64);
     assert!(run.stderr.contains(&AT.to_string()), "{}", run.stderr);
@@ -118,7 +118,7 @@ fn a_page_that_is_late_is_in_the_maximum() {
     }
     let rule = Rule { call: Call::Read, when: When::OnceAt(AT), fault: Fault::Late(STALL) };
     // No page is read ahead of a random access.
-    let (run, file) = mapping(&Place::new(), &[rule], &["--rw=randread"]);
+    let (run, file) = mapping(&TestDir::new(), &[rule], &["--rw=randread"]);
     let job = job(&run.succeeded());
     let max = job.pointer("/read/lat_ns/max").and_then(serde_json::Value::as_f64).unwrap();
     let took = file.reads().iter().map(|read| read.took()).max().unwrap();

@@ -20,7 +20,7 @@ use nix::errno::Errno;
 use serde_json::Value;
 
 use crate::engines::{calls_for_each_io, moving, moving_at_depths};
-use crate::support::{Place, Run, number, skipped};
+use crate::support::{Run, TestDir, number, skipped};
 use filesystem::{Call, Fault, FaultyFile, Rule, When};
 
 const BLOCK: u64 = 4096;
@@ -34,8 +34,8 @@ fn calling() -> impl Iterator<Item = (EngineKind, u32)> {
 /// False, with a line that the test harness does not hide, where FUSE file systems cannot be mounted, as in most containers.
 fn fuse_is_available() -> bool {
     static TRIAL: LazyLock<bool> = LazyLock::new(|| {
-        let place = Place::new();
-        let mounted = FaultyFile::mount(&place.beside(""), Vec::new(), &[]);
+        let dir = TestDir::new();
+        let mounted = FaultyFile::mount(&dir.beside(""), Vec::new(), &[]);
         if let Err(error) = &mounted {
             skipped("faults of a file system", &format!("FUSE cannot mount one: {error}"));
         }
@@ -46,13 +46,13 @@ fn fuse_is_available() -> bool {
 
 /// Runs one sequential job on a file with these faults.
 fn run_with(rules: &[Rule], words: &[&str]) -> Run {
-    let place = Place::new();
-    let file = faulty_file(&place, SIZE, rules);
-    place.ferrio(&[&arguments_for(&file, SIZE).each_ref().map(String::as_str), words].concat()).run()
+    let dir = TestDir::new();
+    let file = faulty_file(&dir, SIZE, rules);
+    dir.ferrio(&[&arguments_for(&file, SIZE).each_ref().map(String::as_str), words].concat()).run()
 }
 
-fn faulty_file(place: &Place, size: u64, rules: &[Rule]) -> FaultyFile {
-    FaultyFile::mount(&place.beside(""), vec![0x5a; size as usize], rules).expect("FUSE is available")
+fn faulty_file(dir: &TestDir, size: u64, rules: &[Rule]) -> FaultyFile {
+    FaultyFile::mount(&dir.beside(""), vec![0x5a; size as usize], rules).expect("FUSE is available")
 }
 
 /// What all jobs on a file of this size have in common.
@@ -118,8 +118,8 @@ fn threads_that_submit_for_a_job_report_its_error_and_place() {
         assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{engine}");
         let done = number(&job, "/read/io_bytes") / BLOCK;
         assert!((6..SIZE / BLOCK).contains(&done), "{engine}: {done} blocks");
-        let place = format!("/faulty/file: Input/output error: read offset={AT}, buflen={BLOCK}");
-        assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
+        let message = format!("/faulty/file: Input/output error: read offset={AT}, buflen={BLOCK}");
+        assert!(run.stderr.contains(&message), "{engine}: {}", run.stderr);
     }
 }
 
@@ -146,8 +146,8 @@ fn a_call_that_would_block_is_an_error_that_can_be_ignored() {
         with_each_engine(rule, &[&direction], |run, engine, _| {
             assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
             assert_eq!(number(&job(run), "/error"), Errno::EAGAIN as u64, "{engine}");
-            let place = format!("Resource temporarily unavailable: {rw} offset={AT}, buflen={BLOCK}");
-            assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
+            let message = format!("Resource temporarily unavailable: {rw} offset={AT}, buflen={BLOCK}");
+            assert!(run.stderr.contains(&message), "{engine}: {}", run.stderr);
         });
         with_each_engine(rule, &[&direction, "--ignore_error=EAGAIN,EAGAIN"], |run, engine, _| {
             assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
@@ -179,8 +179,8 @@ fn a_read_of_nothing_is_an_error() {
     with_each_engine(rule, &["--rw=read"], |run, engine, _| {
         assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
         assert_eq!(number(&job(run), "/error"), Errno::EIO as u64, "{engine}");
-        let place = format!("nothing to transfer at offset {AT}");
-        assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
+        let message = format!("nothing to transfer at offset {AT}");
+        assert!(run.stderr.contains(&message), "{engine}: {}", run.stderr);
     });
 }
 
@@ -258,24 +258,24 @@ fn a_failed_fsync_ends_the_job_with_its_error() {
             if depth == 1 { done == 8 } else { (8..=SIZE / BLOCK).contains(&done) },
             "{engine}: {done} blocks"
         );
-        let place = "/faulty/file: Input/output error: sync offset=0";
-        assert!(run.stderr.contains(place), "{engine}: {}", run.stderr);
+        let message = "/faulty/file: Input/output error: sync offset=0";
+        assert!(run.stderr.contains(message), "{engine}: {}", run.stderr);
     });
 }
 
 #[test]
 fn a_file_that_is_truncated_during_the_run_fails_its_job_and_no_other() {
     for engine in moving() {
-        let place = Place::new();
-        let file = File::create(place.work().join("f")).unwrap();
+        let dir = TestDir::new();
+        let file = File::create(dir.work().join("f")).unwrap();
         file.set_len(1 << 20).unwrap();
-        let job = place.job(&format!(
+        let job = dir.job(&format!(
             "[global]\ntime_based\n[victim]\nfilename=f\nsize=1m\nrw=randread\nioengine={engine}\nruntime=60\n\
              exitall_on_error\n[other]\nioengine=null\nsize=1g\nruntime=60\n"
         ));
-        let intervals = format!("--interval-report=50ms:{}", place.work().join("intervals").display());
-        let mut run = place.ferrio(&["--output-format=json", &intervals, &job]).start();
-        run.until("the first interval", || place.is_written("intervals"));
+        let intervals = format!("--interval-report=50ms:{}", dir.work().join("intervals").display());
+        let mut run = dir.ferrio(&["--output-format=json", &intervals, &job]).start();
+        run.until("the first interval", || dir.is_written("intervals"));
         file.set_len(4096).unwrap();
         let run = run.wait().ended_with(1);
         let report = run.json();
@@ -294,11 +294,11 @@ fn a_layout_that_cannot_be_synced_leaves_no_file_of_full_size() {
     if !fuse_is_available() {
         return;
     }
-    let place = Place::new();
+    let dir = TestDir::new();
     let failing = Rule { call: Call::Fsync, when: When::Always, fault: Fault::Error(Errno::EIO) };
-    let file = FaultyFile::mount(&place.beside(""), vec![0x5a; 4096], &[failing]).unwrap();
+    let file = FaultyFile::mount(&dir.beside(""), vec![0x5a; 4096], &[failing]).unwrap();
     let name = format!("--filename={}", file.path());
     let words = ["--name=j", &name, "--size=64k", "--rw=read", "--allow_layout_overwrite=1"];
-    place.ferrio(&[&words[..], &["--allow_file_create=0"]].concat()).run().ended_with(1);
+    dir.ferrio(&[&words[..], &["--allow_file_create=0"]].concat()).run().ended_with(1);
     assert_eq!(std::fs::metadata(file.path()).unwrap().len(), 0);
 }

@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use super::filesystem::{Call, Fault, Rule, When};
 use super::{BLOCK, SIZE, faulty_file, fuse_is_available};
-use crate::support::{FERRIO, Place, installed, number, text, until};
+use crate::support::{FERRIO, TestDir, installed, number, text, until};
 
 #[test]
 fn a_job_whose_io_never_returns_does_not_keep_the_report() {
@@ -15,16 +15,16 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
         return;
     }
     for (engine, depth) in [("psync", 1), ("io_uring", 4), ("libaio", 2)] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let never = Rule { call: Call::Read, when: When::At(8 * BLOCK), fault: Fault::Never };
-        let file = faulty_file(&place, SIZE, &[never]);
+        let file = faulty_file(&dir, SIZE, &[never]);
         let job = format!(
             "[global]\nbs=4k\n[stuck]\nioengine={engine}\niodepth={depth}\nrw=read\nsize={SIZE}\nfilename={}\nwrite_lat_log=x\n\
              [other]\nioengine=null\nrw=read\nsize=1m\ntime_based\nruntime=1h\n",
             file.path()
         );
-        let words = ["--output-format=json", "--output=r.json", &place.job(&job)];
-        let mut running = place.ferrio(&words).start();
+        let words = ["--output-format=json", "--output=r.json", &dir.job(&job)];
+        let mut running = dir.ferrio(&words).start();
         running.until("the read that never ends", || file.hanging() > 0);
         running.signal(Signal::SIGINT);
         let stderr = running.stderr_path();
@@ -35,10 +35,10 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
         });
         running.signal(Signal::SIGTERM);
         // The kernel lets go of the process when the call ends; the report is there before.
-        running.until("the report", || place.is_written("r.json"));
+        running.until("the report", || dir.is_written("r.json"));
         drop(file);
         let run = running.wait().ended_with(129);
-        let document = crate::support::json_file(&place.work().join("r.json"));
+        let document = crate::support::json_file(&dir.work().join("r.json"));
         assert_eq!(text(&document, "/jobs/0/jobname"), "stuck");
         assert_eq!(number(&document, "/jobs/0/error"), 110, "ETIMEDOUT of {engine}: {}", run.stderr);
         let done = number(&document, "/jobs/0/read/total_ios");
@@ -57,19 +57,19 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
 #[test]
 fn quick_removes_its_file_although_its_io_never_returns() {
     needs!("strace");
-    let place = Place::new();
-    let directory = place.work().join("measured");
+    let dir = TestDir::new();
+    let directory = dir.work().join("measured");
     fs::create_dir(&directory).unwrap();
     // The layout is over by then. The delay is longer than any test.
     let strace = ["-f", "-qq", "-o", "trace", "-e", "trace=io_submit"];
     let delay = ["-e", "inject=io_submit:delay_enter=3600s:when=50+"];
     let quick = [FERRIO, "quick", "measured", "--size=4m"];
-    let mut running = place.program(installed("strace"), &[&strace[..], &delay, &quick].concat()).start();
+    let mut running = dir.program(installed("strace"), &[&strace[..], &delay, &quick].concat()).start();
     let children = format!("/proc/{0}/task/{0}/children", running.pid());
     let child = || -> Option<i32> { fs::read_to_string(&children).ok()?.trim().parse().ok() };
     // strace writes a call, with the number of its thread first, before it delays it.
     running.until("the call that never returns", || {
-        let calls = fs::read_to_string(place.work().join("trace")).unwrap_or_default();
+        let calls = fs::read_to_string(dir.work().join("trace")).unwrap_or_default();
         let threads: Vec<_> = calls.lines().filter_map(|line| line.split_once(' ')).collect();
         threads
             .last()

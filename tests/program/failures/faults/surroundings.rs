@@ -11,7 +11,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 use crate::engines::moving;
-use crate::support::{FERRIO, Place, Run, installed, number, skipped, until};
+use crate::support::{FERRIO, Run, TestDir, installed, number, skipped, until};
 
 /// What a program started in a thread may not do: set up an io_uring. `kernel.io_uring_disabled` fails the call in the same way, but
 /// holds for the whole machine.
@@ -24,14 +24,14 @@ fn without_io_uring() -> BpfProgram {
 
 const JOB: [&str; 5] = ["--output-format=json", "--name=j", "--filename=f", "--size=64k", "--rw=write"];
 
-/// What `run` returns in a place where io_uring is forbidden.
-fn where_io_uring_is_forbidden(run: impl FnOnce(&Place) -> Run + Send) -> Run {
+/// The result of `run` where io_uring is forbidden.
+fn where_io_uring_is_forbidden(run: impl FnOnce(&TestDir) -> Run + Send) -> Run {
     let filter = without_io_uring();
     // A filter belongs to a thread, and what that thread starts inherits it.
     thread::scope(|scope| {
         let run = scope.spawn(|| {
             apply_filter(&filter).unwrap();
-            run(&Place::new())
+            run(&TestDir::new())
         });
         run.join().unwrap()
     })
@@ -39,15 +39,15 @@ fn where_io_uring_is_forbidden(run: impl FnOnce(&Place) -> Run + Send) -> Run {
 
 /// Runs a job where io_uring is forbidden.
 fn run_without_io_uring(words: &[&str]) -> Run {
-    where_io_uring_is_forbidden(|place| place.ferrio(&[&JOB[..], words].concat()).run())
+    where_io_uring_is_forbidden(|dir| dir.ferrio(&[&JOB[..], words].concat()).run())
 }
 
 /// Runs a job or a check of it where the sysctl says that io_uring is forbidden, and a filter does what the kernel would do then. `None`
 /// without the privilege to hide the machine's own sysctl from the program.
 fn run_with_sysctl(sysctl: &'static str, words: &[&str]) -> Option<Run> {
     const FILE: &str = "/proc/sys/kernel/io_uring_disabled";
-    let place = Place::new();
-    let mounts = place.program(installed("unshare"), &["-rm", "test", "-e", FILE]).run().status == Some(0);
+    let dir = TestDir::new();
+    let mounts = dir.program(installed("unshare"), &["-rm", "test", "-e", FILE]).run().status == Some(0);
     if !mounts {
         skipped("the sysctl of io_uring", "this machine does not let the test mount a file over it");
         return None;
@@ -55,7 +55,7 @@ fn run_with_sysctl(sysctl: &'static str, words: &[&str]) -> Option<Run> {
     let script =
         format!("echo {sysctl} >../sysctl && mount --bind ../sysctl {FILE} || exit 99; exec \"$0\" \"$@\"");
     let words = [&["-rm", "bash", "-c", &script, FERRIO][..], words].concat();
-    Some(where_io_uring_is_forbidden(|place| place.program(installed("unshare"), &words).run()))
+    Some(where_io_uring_is_forbidden(|dir| dir.program(installed("unshare"), &words).run()))
 }
 
 #[test]
@@ -119,25 +119,25 @@ fn a_sysctl_that_forbids_io_uring_is_named_by_the_run_and_by_the_check() {
 fn closed_standard_streams_are_no_files_of_the_job() {
     for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
         for engine in moving() {
-            let place = Place::new();
+            let dir = TestDir::new();
             let words =
                 format!("--name=j --filename=f --size=64k --rw=write --verify=crc32c --ioengine={engine}");
             let script = format!("exec \"$0\" {words} --output=report --output-format=json {closed}");
-            place.program("sh", &["-c", &script, FERRIO]).run().succeeded();
-            let report = crate::support::json_file(&place.work().join("report"));
+            dir.program("sh", &["-c", &script, FERRIO]).run().succeeded();
+            let report = crate::support::json_file(&dir.work().join("report"));
             assert_eq!(number(&report, "/jobs/0/error"), 0, "{engine} {closed}");
             assert_eq!(number(&report, "/jobs/0/read/io_bytes"), 65536, "{engine} {closed}");
-            assert_eq!(fs::metadata(place.work().join("f")).unwrap().len(), 65536, "{engine} {closed}");
+            assert_eq!(fs::metadata(dir.work().join("f")).unwrap().len(), 65536, "{engine} {closed}");
         }
     }
 }
 
 #[test]
 fn a_report_waits_for_a_reader_that_does_not_read() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut child = Command::new(FERRIO)
         .args(["--name=a", "--ioengine=null", "--size=4k", "--numjobs=50", "--output-format=json"])
-        .current_dir(place.work())
+        .current_dir(dir.work())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

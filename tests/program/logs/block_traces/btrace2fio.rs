@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::records::{BACK_MERGE, COMPLETE, DISCARD, FLUSH, ISSUE, READ, Record, WRITE, queued, trace};
-use crate::support::{FERRIO, Place, Run, installed, number, same};
+use crate::support::{FERRIO, Run, TestDir, installed, number, same};
 
 /// The words that keep every thread of a trace.
 const ALL: [&str; 4] = ["-t", "0", "-d", "/dev/null"];
@@ -35,19 +35,19 @@ fn writes() -> Vec<Record<'static>> {
 }
 
 /// Called by the name of fio's program.
-fn helper(place: &Place, records: &[Record<'_>], words: &[&str]) -> Run {
-    fs::write(place.work().join("trace"), trace(records)).unwrap();
-    let link = place.beside("fio-btrace2fio");
+fn helper(dir: &TestDir, records: &[Record<'_>], words: &[&str]) -> Run {
+    fs::write(dir.work().join("trace"), trace(records)).unwrap();
+    let link = dir.beside("fio-btrace2fio");
     if !link.exists() {
         symlink(FERRIO, &link).unwrap();
     }
-    place.program(link, &[words, &["trace"]].concat()).run()
+    dir.program(link, &[words, &["trace"]].concat()).run()
 }
 
 /// The same as a sub-command.
-fn command(place: &Place, records: &[Record<'_>], words: &[&str]) -> Run {
-    fs::write(place.work().join("trace"), trace(records)).unwrap();
-    place.ferrio(&[&["btrace2fio"], words, &["trace"]].concat()).run()
+fn command(dir: &TestDir, records: &[Record<'_>], words: &[&str]) -> Run {
+    fs::write(dir.work().join("trace"), trace(records)).unwrap();
+    dir.ferrio(&[&["btrace2fio"], words, &["trace"]].concat()).run()
 }
 
 fn with<'a>(words: &[&'a str]) -> Vec<&'a str> {
@@ -87,10 +87,10 @@ fn called_by_its_name_the_program_prints_what_that_of_fio_prints() {
         ("further lines", writes(), &["-a", "group_reporting", "-a", "thinktime=3"]),
     ];
     for (what, records, words) in jobs {
-        let place = Place::new();
+        let dir = TestDir::new();
         for form in [&[][..], &["-f"]] {
-            let ours = helper(&place, &records, &with(&[words, form].concat())).succeeded();
-            let fios = place.program(installed("fio-btrace2fio"), &[&ALL, words, form, &["trace"]].concat());
+            let ours = helper(&dir, &records, &with(&[words, form].concat())).succeeded();
+            let fios = dir.program(installed("fio-btrace2fio"), &[&ALL, words, form, &["trace"]].concat());
             let fios = fios.run().succeeded();
             same!("fio": fios.stdout, "ferrio": ours.stdout, "{what} {form:?}");
             same!("fio": fios.stderr, "ferrio": ours.stderr, "{what} {form:?}");
@@ -109,19 +109,19 @@ fn each_program_runs_the_jobs_of_the_job_file() {
         ]
     }));
     for words in [&["-f"][..], &["-f", "-R"], &["-f", "-c", "1", "-x", "100", "-u", "9"]] {
-        let place = Place::new();
+        let dir = TestDir::new();
         let words = [&["-t", "0", "-d", "data"], words].concat();
-        let file = command(&place, &mixed, &words).succeeded().stdout;
+        let file = command(&dir, &mixed, &words).succeeded().stdout;
         assert!(
             file.contains("[pid77]\n") && file.contains("[pid77_trim]\n") && file.contains("[pid9]\n"),
             "{file}"
         );
         assert!(file.contains("rw=randrw\nrwmixread=50\n"), "{file}");
         // Of a file that cannot be trimmed; without I/O, the size and the engine of the jobs do not matter.
-        let job = place
+        let job = dir
             .job(&file.replace("ioengine=sync", "ioengine=null").replace("ioengine=libaio", "ioengine=null"));
         let run = ["--output-format=json", "--size=1m", "--io_size=64k", &job];
-        for run in [place.ferrio(&run).run().succeeded(), place.fio(&run).run().succeeded()] {
+        for run in [dir.ferrio(&run).run().succeeded(), dir.fio(&run).run().succeeded()] {
             let ios = |job: usize, kind: &str| number(&run.json(), &format!("/jobs/{job}/{kind}/total_ios"));
             assert!(ios(0, "write") > 0 && ios(1, "read") > 0 && ios(1, "write") > 0 && ios(2, "trim") > 0);
         }
@@ -130,15 +130,15 @@ fn each_program_runs_the_jobs_of_the_job_file() {
 
 #[test]
 fn as_a_sub_command_it_says_what_is_left_out() {
-    let place = Place::new();
-    let run = command(&place, &writes(), &["-f", "-d", "/dev/null"]).succeeded();
+    let dir = TestDir::new();
+    let run = command(&dir, &writes(), &["-f", "-d", "/dev/null"]).succeeded();
     assert_eq!(run.stdout, "");
     let said = "left out 1 threads with fewer than 10 I/Os, less than 1000000 us or less than 0 KiB/s: see -n, -t and -r";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let mut cut = trace(&writes());
     cut.extend([7, b't', b'a', b'e', 0]);
-    fs::write(place.work().join("cut"), cut).unwrap();
-    let run = place.ferrio(&["btrace2fio", "-t", "0", "-d", "/dev/null", "cut"]).run().succeeded();
+    fs::write(dir.work().join("cut"), cut).unwrap();
+    let run = dir.ferrio(&["btrace2fio", "-t", "0", "-d", "/dev/null", "cut"]).run().succeeded();
     assert!(run.stderr.contains("cut ends in the middle of a record"), "{}", run.stderr);
     assert!(run.stdout.contains("ios:    200 (perc=100.00%)"), "{}", run.stdout);
 }
@@ -152,8 +152,8 @@ fn merged_requests_are_in_flight_once_and_flushes_are_no_writes() {
         let merged = Record { action: BACK_MERGE, time_us: 1000 * at + 11, ..second };
         records.extend([first, second, merged, issued, done, queued(1000 * at + 600, 0, 0, WRITE | FLUSH)]);
     }
-    let place = Place::new();
-    let table = command(&place, &records, &ALL).succeeded().stdout;
+    let dir = TestDir::new();
+    let table = command(&dir, &records, &ALL).succeeded().stdout;
     for line in
         ["ios:    80 (perc=100.00%)", "merges: 40 (perc=50.00%)", "depth:\t2\n", "flushes\n\tios:    40\n"]
     {
@@ -164,10 +164,10 @@ fn merged_requests_are_in_flight_once_and_flushes_are_no_writes() {
 
 #[test]
 fn devices_are_found_by_their_numbers_or_asked_for() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let elsewhere: Vec<Record<'_>> =
         writes().into_iter().map(|record| Record { device: (4000, 77), ..record }).collect();
-    for run in [command(&place, &elsewhere, &["-t", "0"]), helper(&place, &elsewhere, &["-f", "-t", "0"])] {
+    for run in [command(&dir, &elsewhere, &["-t", "0"]), helper(&dir, &elsewhere, &["-f", "-t", "0"])] {
         let run = run.ended_with(1);
         assert!(run.stderr.contains("failed to find device 4000/77"), "{}", run.stderr);
         assert!(run.stderr.contains("use -d to specify device"), "{}", run.stderr);
@@ -176,18 +176,18 @@ fn devices_are_found_by_their_numbers_or_asked_for() {
 
 #[test]
 fn wrong_arguments_and_files_are_refused_with_advice() {
-    let place = Place::new();
-    let run = helper(&place, &writes(), &["-z"]).ended_with(1);
+    let dir = TestDir::new();
+    let run = helper(&dir, &writes(), &["-z"]).ended_with(1);
     assert!(run.stderr.contains("unexpected argument '-z' found"), "{}", run.stderr);
     assert!(run.stderr.contains("`fio-btrace2fio --help` lists its options"), "{}", run.stderr);
-    let run = command(&place, &writes(), &["-c", "2"]).ended_with(1);
+    let run = command(&dir, &writes(), &["-c", "2"]).ended_with(1);
     assert!(run.stderr.contains("invalid value '2' for '--collapse <0|1>'"), "{}", run.stderr);
-    let run = place.ferrio(&["btrace2fio", "missing"]).run().ended_with(1);
+    let run = dir.ferrio(&["btrace2fio", "missing"]).run().ended_with(1);
     assert!(run.stderr.contains("No such file or directory: missing"), "{}", run.stderr);
-    fs::write(place.work().join("text"), "fio version 3 iolog\n").unwrap();
-    let run = place.ferrio(&["btrace2fio", "text"]).run().ended_with(1);
+    fs::write(dir.work().join("text"), "fio version 3 iolog\n").unwrap();
+    let run = dir.ferrio(&["btrace2fio", "text"]).run().ended_with(1);
     assert!(run.stderr.contains("file is not a blktrace: text"), "{}", run.stderr);
-    let help = place.ferrio(&["btrace2fio", "--help"]).run().succeeded().stdout;
+    let help = dir.ferrio(&["btrace2fio", "--help"]).run().succeeded().stdout;
     assert!(help.contains("Usage: ferrio btrace2fio [OPTIONS] <TRACE>"), "{help}");
-    assert_eq!(place.ferrio(&["help", "btrace2fio"]).run().succeeded().stdout, help);
+    assert_eq!(dir.ferrio(&["help", "btrace2fio"]).run().succeeded().stdout, help);
 }

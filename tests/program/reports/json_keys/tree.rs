@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::de::Deserializer;
 
-/// What stands at one place of a document.
+/// The value at one place of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Whole(i128),

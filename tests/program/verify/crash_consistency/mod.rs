@@ -6,7 +6,7 @@ mod filesystem;
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::support::{Place, Run, skipped};
+use crate::support::{Run, TestDir, skipped};
 use filesystem::{Disk, Habits};
 
 const BLOCKS: usize = 256;
@@ -15,14 +15,14 @@ const STATE: &str = "local-j-0-verify.state";
 /// A job that is killed in the middle, and what a check finds after the power cut.
 struct Crash {
     disk: Disk,
-    place: Place,
+    dir: TestDir,
     words: Vec<String>,
 }
 
 /// Runs a job with these words until the disk kills it, and cuts the power. `None` where FUSE is not available.
 fn crash(words: &[&str], habits: Habits) -> Option<Crash> {
-    let place = Place::new();
-    let disk = match Disk::mount(&place.beside(""), BLOCKS * 4096, habits) {
+    let dir = TestDir::new();
+    let disk = match Disk::mount(&dir.beside(""), BLOCKS * 4096, habits) {
         Ok(disk) => disk,
         Err(error) => {
             skipped("crashes", &format!("FUSE cannot mount a file system: {error}"));
@@ -38,19 +38,19 @@ fn crash(words: &[&str], habits: Habits) -> Option<Crash> {
         .chain(words.iter().map(ToString::to_string))
         .collect();
     let own = ["--verify_state_save=1", "--verify_policy=fsynced", "--do_verify=0"].map(str::to_owned);
-    let running = place.ferrio(&[&words[..], &own].concat()).start();
+    let running = dir.ferrio(&[&words[..], &own].concat()).start();
     disk.kills(running.pid());
     let killed = running.wait();
     assert_eq!(killed.status, None, "{}", killed.stderr);
     disk.lose_power();
-    Some(Crash { disk, place, words })
+    Some(Crash { disk, dir, words })
 }
 
 impl Crash {
     /// Checks what must have survived.
     fn check(&self) -> Run {
         let words = ["--verify_only", "--verify_state_load=1", "--continue_on_error=verify"];
-        self.place.ferrio(&[&self.words[..], &words.map(str::to_owned)].concat()).run()
+        self.dir.ferrio(&[&self.words[..], &words.map(str::to_owned)].concat()).run()
     }
 
     /// Where the check found lost blocks.
@@ -68,7 +68,7 @@ impl Crash {
 
     /// The writes that the state covers.
     fn covered(&self) -> BTreeSet<u64> {
-        let state = fs::read(self.place.work().join(STATE)).unwrap();
+        let state = fs::read(self.dir.work().join(STATE)).unwrap();
         let word = |at: usize| u64::from_le_bytes(state[at..at + 8].try_into().unwrap());
         let iodepth = if self.words.iter().any(|word| word == "--iodepth=8") { 8 } else { 1 };
         let skipped: BTreeSet<u64> = (168 + iodepth * 8..state.len()).step_by(8).map(word).collect();
@@ -132,10 +132,10 @@ fn a_job_that_is_killed_before_its_first_sync_covers_nothing_although_an_older_r
 
 #[test]
 fn a_state_that_cannot_be_kept_is_reported_once_and_the_job_goes_on() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=j", "--filename=f", "--size=64k", "--rw=write", "--fsync=2", "--verify=crc32c"];
     let own = ["--verify_state_save=1", "--verify_policy=fsynced", "--aux-path=nowhere"];
-    let run = place.ferrio(&[&words[..], &own[..]].concat()).run().ended_with(1);
+    let run = dir.ferrio(&[&words[..], &own[..]].concat()).run().ended_with(1);
     let lines = run.stderr.matches("state file: nowhere/local-j-0-verify.state (for_write=1)").count();
     // When the job begins and when it ends.
     assert_eq!(lines, 2, "{}", run.stderr);
@@ -143,21 +143,21 @@ fn a_state_that_cannot_be_kept_is_reported_once_and_the_job_goes_on() {
 
 #[test]
 fn called_fio_the_state_is_saved_at_the_end_only() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=j", "--filename=f", "--size=64k", "--rw=write", "--fsync=2", "--verify=crc32c"];
     let own = ["--as=fio", "--verify_policy=fsynced", "--verify_state_save=1", "--aux-path=nowhere"];
-    let run = place.ferrio(&[&words[..], &own[..]].concat()).run().succeeded();
+    let run = dir.ferrio(&[&words[..], &own[..]].concat()).run().succeeded();
     assert_eq!(run.stderr.matches("(for_write=1)").count(), 1, "{}", run.stderr);
 }
 
 #[test]
 fn a_sync_of_one_file_covers_no_write_to_another() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let words = ["--name=j", "--nrfiles=2", "--size=64k", "--rw=write", "--verify=crc32c", "--do_verify=0"];
     let own =
         ["--verify_state_save=1", "--verify_policy=fsynced", "--fsync=5", "--file_service_type=roundrobin"];
-    place.ferrio(&[&words[..], &own[..]].concat()).run().succeeded();
-    let state = fs::read(place.work().join(STATE)).unwrap();
+    dir.ferrio(&[&words[..], &own[..]].concat()).run().succeeded();
+    let state = fs::read(dir.work().join(STATE)).unwrap();
     let word = |at: usize| u64::from_le_bytes(state[at..at + 8].try_into().unwrap());
     let open: Vec<u64> = (176..state.len()).step_by(8).map(word).collect();
     // All three syncs are of the second file. These are the writes to the first one.

@@ -5,7 +5,7 @@ use std::thread;
 
 use super::images::{self, Layout};
 use super::jobs::{Check, Job};
-use crate::support::{FERRIO, Place, document_within};
+use crate::support::{FERRIO, TestDir, document_within};
 
 /// The fio to compare with.
 pub struct Peer {
@@ -16,7 +16,7 @@ pub struct Peer {
 
 impl Peer {
     pub fn of(program: PathBuf) -> Self {
-        let version = Place::new().program(&program, &["--version"]).run().succeeded().stdout;
+        let version = TestDir::new().program(&program, &["--version"]).run().succeeded().stdout;
         let minor = version.trim().strip_prefix("fio-3.").and_then(|rest| rest.split(['.', '-']).next());
         let is_current = minor.and_then(|minor| minor.parse::<u32>().ok()).is_none_or(|minor| minor >= 41);
         Peer { program, is_current }
@@ -48,7 +48,7 @@ impl Batch<'_> {
             (Runner::Current, &[Runner::Current]),
         ];
         let chains = if self.peer.is_current { &chains[..2] } else { &chains[..] };
-        let (places, found): (Vec<Place>, Vec<Vec<String>>) = thread::scope(|scope| {
+        let (places, found): (Vec<TestDir>, Vec<Vec<String>>) = thread::scope(|scope| {
             let threads: Vec<_> = chains
                 .iter()
                 .map(|&(writer, checkers)| scope.spawn(move || self.chain(writer, checkers)))
@@ -67,14 +67,14 @@ impl Batch<'_> {
     }
 
     /// Lets one program write and others check.
-    fn chain(&self, writer: Runner, checkers: &[Runner]) -> (Place, Vec<String>) {
-        let place = Place::new();
-        let mut wrong = self.report(&place, writer, &format!("{writer:?} writes"), false);
+    fn chain(&self, writer: Runner, checkers: &[Runner]) -> (TestDir, Vec<String>) {
+        let dir = TestDir::new();
+        let mut wrong = self.report(&dir, writer, &format!("{writer:?} writes"), false);
         for checker in checkers {
             let what = format!("{checker:?} checks what {writer:?} wrote");
-            wrong.extend(self.report(&place, *checker, &what, true));
+            wrong.extend(self.report(&dir, *checker, &what, true));
         }
-        (place, wrong)
+        (dir, wrong)
     }
 
     /// fio 3.33 does not compute this digest, and ferrio does not write what it stores instead.
@@ -88,7 +88,7 @@ impl Batch<'_> {
         self.jobs.iter().filter(move |job| all || job.defect_of_fio_3_33().is_none())
     }
 
-    fn report(&self, place: &Place, runner: Runner, what: &str, checks: bool) -> Vec<String> {
+    fn report(&self, dir: &TestDir, runner: Runner, what: &str, checks: bool) -> Vec<String> {
         let of_ferrio = what.ends_with("Ferrio wrote") || what == "Ferrio writes";
         let mut text = String::from("[global]\nallow_file_create=1\nverify_state_save=0\n");
         if runner == Runner::Ferrio && !self.peer.is_current {
@@ -111,11 +111,11 @@ impl Batch<'_> {
                 _ => {}
             }
         }
-        let file = place.job(&text);
+        let file = dir.job(&text);
         let arguments = ["--output-format=json", "--max-jobs=200", &file];
         let run = match runner {
-            Runner::Fio => place.program(&self.peer.program, &arguments).may_hang().run(),
-            _ => place.program(FERRIO, &arguments).run(),
+            Runner::Fio => dir.program(&self.peer.program, &arguments).may_hang().run(),
+            _ => dir.program(FERRIO, &arguments).run(),
         };
         if !run.stdout.contains("{\n") {
             return vec![format!("{what}: no report: {}{}\n{text}", run.stdout, run.stderr)];

@@ -124,7 +124,7 @@ impl fmt::Display for Job {
 
 /// A job under construction.
 struct Draft {
-    dice: RandomNumbers,
+    numbers: RandomNumbers,
     job: Job,
     random: bool,
     mixed: bool,
@@ -149,7 +149,7 @@ impl Draft {
             check: Check::None,
         };
         Draft {
-            dice: RandomNumbers(8 << 32 | number as u64),
+            numbers: RandomNumbers(8 << 32 | number as u64),
             job,
             random: kind.starts_with("rand"),
             mixed: kind.ends_with("rw"),
@@ -174,12 +174,12 @@ impl Draft {
     }
 
     fn add(&mut self, name: &str, choices: &[&str]) {
-        let value = self.dice.of(choices).to_owned();
+        let value = self.numbers.of(choices).to_owned();
         self.set(name, &value);
     }
 
     fn maybe(&mut self, percent: u64, name: &str, choices: &[&str]) -> bool {
-        let happens = self.dice.happens(percent);
+        let happens = self.numbers.happens(percent);
         if happens {
             self.add(name, choices);
         }
@@ -187,7 +187,7 @@ impl Draft {
     }
 
     fn lengths(&mut self) {
-        match self.dice.next() % 4 {
+        match self.numbers.next() % 4 {
             0 | 1 => self.add("bs", &["4k", "4k", "8k", "1k", "2k", "3k", "16k", "512"]),
             2 => self.add("bsrange", &["4k-16k", "2k-7k", "4k-64k", "1k-8k", "8k-24k"]),
             _ => self.add(
@@ -222,7 +222,7 @@ impl Draft {
 
     /// Method, pattern and body.
     fn contents(&mut self) {
-        match self.dice.next() % 20 {
+        match self.numbers.next() % 20 {
             0 => {
                 self.set("verify", "pattern");
                 self.add("verify_pattern", PATTERNS);
@@ -239,8 +239,8 @@ impl Draft {
             _ => self.add("verify", &methods()),
         }
         let patterned = self.job.get("verify_pattern").is_some();
-        if patterned && self.dice.happens(30) {
-            let value = self.dice.of(&["512", "1024", "100"]).to_owned();
+        if patterned && self.numbers.happens(30) {
+            let value = self.numbers.of(&["512", "1024", "100"]).to_owned();
             self.job.newer.push(("verify_pattern_interval".to_owned(), value));
         }
         // Room for the longest header before and behind: no interval is shorter than 512 bytes then.
@@ -249,14 +249,14 @@ impl Draft {
         if long && !blocks.starts_with("512") {
             self.maybe(15, "verify_offset", &["176", "200", "256", "512"]);
         }
-        if !patterned && self.dice.happens(20) {
+        if !patterned && self.numbers.happens(20) {
             self.add("buffer_compress_percentage", &["1", "25", "50", "77", "99", "100"]);
             self.maybe(30, "buffer_pattern", &["0x5a", "\"text\""]);
         }
     }
 
     fn engine(&mut self) {
-        if self.dice.happens(45) {
+        if self.numbers.happens(45) {
             self.add("ioengine", SYNC);
         } else {
             self.add("ioengine", ASYNC);
@@ -271,19 +271,19 @@ impl Draft {
     fn order(&mut self) {
         if self.mixed {
             self.job.covers_all = false;
-            let option = self.dice.of(&["rwmixread", "rwmixwrite"]).to_owned();
+            let option = self.numbers.of(&["rwmixread", "rwmixwrite"]).to_owned();
             self.maybe(70, &option, &["10", "25", "50", "75", "90"]);
         }
         if !self.random {
-            if self.dice.happens(6) {
-                let postfix = self.dice.of(&["4k", "8k", "12k"]);
+            if self.numbers.happens(6) {
+                let postfix = self.numbers.of(&["4k", "8k", "12k"]);
                 self.job.options[0].1 += &format!(":{postfix}");
                 self.job.covers_all = false;
             }
             return;
         }
         // Versions differ on the seeds of random offsets unless the job takes its own.
-        if self.dice.happens(75) {
+        if self.numbers.happens(75) {
             self.set("randrepeat", "0");
             self.add("randseed", &["137", "1", "42", "1099511627783", "4611686018427400249"]);
         } else {
@@ -293,15 +293,15 @@ impl Draft {
             self.job.covers_all = false;
         }
         self.maybe(25, "random_generator", &["tausworthe64", "tausworthe"]);
-        if self.dice.happens(6) {
-            let postfix = self.dice.of(&["2", "3", "8"]);
+        if self.numbers.happens(6) {
+            let postfix = self.numbers.of(&["2", "3", "8"]);
             self.job.options[0].1 += &format!(":{postfix}");
             self.job.covers_all = false;
         }
         if self.maybe(10, "percentage_random", &["30", "70", "0"]) {
             self.job.covers_all = false;
         }
-        if self.dice.happens(8) {
+        if self.numbers.happens(8) {
             self.add("random_distribution", &["zipf:1.2", "pareto:0.3", "normal:20", "zoned:60/10:40/90"]);
             (self.job.covers_all, self.job.same_order) = (false, false);
         }
@@ -312,7 +312,7 @@ impl Draft {
             // The second pass of a mix writes other blocks than the first.
             self.job.covers_all &= !self.mixed;
         }
-        match self.dice.next() % 12 {
+        match self.numbers.next() % 12 {
             0 => {
                 self.add("io_size", &["16k", "32k"]);
                 self.job.covers_all = false;
@@ -338,7 +338,7 @@ impl Draft {
     }
 
     fn pace(&mut self) {
-        match self.dice.next() % 16 {
+        match self.numbers.next() % 16 {
             // In a mix, the direction that is behind its rate comes next, which depends on the time.
             0 if !self.mixed => self.add("rate_iops", &["2000", "5000"]),
             1 if self.job.get("io_size").is_none() => {
@@ -358,8 +358,8 @@ impl Draft {
         if self.mixed && !self.one_size && self.job.get("loops").is_some() {
             return;
         }
-        self.job.check = match self.dice.next() % 2 {
-            0 if can_read => Check::Read(if self.dice.happens(70) { reader } else { "read" }),
+        self.job.check = match self.numbers.next() % 2 {
+            0 if can_read => Check::Read(if self.numbers.happens(70) { reader } else { "read" }),
             _ if self.job.same_order => Check::Only,
             _ if can_read => Check::Read(reader),
             _ => Check::None,

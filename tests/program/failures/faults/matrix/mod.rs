@@ -20,19 +20,19 @@ use nix::errno::Errno;
 use serde_json::Value;
 
 use crate::random_numbers::RandomNumbers;
-use crate::support::{Place, at_once, installed, segments, segments_of, skipped};
+use crate::support::{TestDir, at_once, installed, segments, segments_of, skipped};
 use ferrio_job::reason;
 use jobs::{JOBS, ends_if_it_always_fails, errors};
 use trace::{Trace, positions};
 
 /// A run that takes longer counts as hanging. It does a few KiB of I/O.
-const TIME: Duration = Duration::from_secs(20);
+const RUN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Faults that every run of the tests tries.
 const SAMPLE: usize = 150;
 
 /// Twice the number of EINTR in a row after which the program gives up (`Interrupted` in crates/machine).
-const ENOUGH_INTERRUPTIONS: usize = 2_000;
+const MAX_INTERRUPTIONS: usize = 2_000;
 
 /// Calls on the files of a run, its logs and its report among them, whose failure fails the run.
 const SERIOUS: [&str; 22] = [
@@ -90,7 +90,7 @@ impl Fault {
     }
 
     /// What strace is to do.
-    fn options(&self, place: &Place) -> Vec<String> {
+    fn options(&self, dir: &TestDir) -> Vec<String> {
         let Fault { call, error, when, .. } = self;
         let mut options = vec![
             "-e".to_owned(),
@@ -102,7 +102,7 @@ impl Fault {
             // Programs that read a report only know whole ones: the file is made by another name.
             for name in NAMES.iter().filter(|&&name| name != "r.json" || self.call != "openat") {
                 options.extend(["-P".to_owned(), (*name).to_owned()]);
-                options.extend(["-P".to_owned(), place.work().join(name).display().to_string()]);
+                options.extend(["-P".to_owned(), dir.work().join(name).display().to_string()]);
             }
         }
         options
@@ -124,21 +124,21 @@ struct Traced {
 }
 
 /// Runs a job under strace.
-fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
-    let place = Place::new();
+fn traced(job: usize, options: impl FnOnce(&TestDir) -> Vec<String>) -> Traced {
+    let dir = TestDir::new();
     let before = segments();
     let (reader, mut writer) = std::io::pipe().unwrap();
-    let mut running = place.ferrio(&["--output-format=json", "--output=r.json", "-"]).stdin(reader).start();
+    let mut running = dir.ferrio(&["--output-format=json", "--output=r.json", "-"]).stdin(reader).start();
     let waits_in = format!("/proc/{}/wchan", running.pid());
     running
         .until("it waits for its job file", || fs::read_to_string(&waits_in).unwrap().contains("pipe_read"));
     let pid = running.pid();
-    let trace = place.beside("trace");
+    let trace = dir.beside("trace");
     let mut strace = Command::new(installed("strace"))
         .args(["-f", "-y", "-o"])
         .arg(&trace)
         .args(["-p", &running.pid().to_string()])
-        .args(options(&place))
+        .args(options(&dir))
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -153,7 +153,7 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     }
     drop(writer);
-    let hung = !running.ends_within(TIME);
+    let hung = !running.ends_within(RUN_TIMEOUT);
     let stderr_path = running.stderr_path();
     let (status, stderr) = if hung {
         running.kill();
@@ -168,10 +168,9 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
     for segment in &segments {
         let _ = Command::new("ipcrm").args(["-m", segment]).status();
     }
-    let report =
-        fs::read(place.work().join("r.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let files = place.files().into_iter().map(|(name, _)| name).collect();
-    let work = format!("{}/", place.work().display());
+    let report = fs::read(dir.work().join("r.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let files = dir.files().into_iter().map(|(name, _)| name).collect();
+    let work = format!("{}/", dir.work().display());
     Traced { work, hung, status, stderr, report, files, segments, trace: Trace::read(&trace) }
 }
 
@@ -196,13 +195,13 @@ fn faults(job: usize) -> (Vec<Fault>, Vec<String>) {
 
 /// What is wrong with the run under a fault; `None` if the fault did not happen.
 fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
-    let run = traced(fault.job, |place| fault.options(place));
+    let run = traced(fault.job, |dir| fault.options(dir));
     let injected = run.trace.injected();
     if injected.is_empty() {
         return None;
     }
     // Under strace on a busy machine, a storm may be too slow for one: then it is left to end by itself.
-    if run.hung && fault.error == "EINTR" && fault.goes_on() && injected.len() < ENOUGH_INTERRUPTIONS {
+    if run.hung && fault.error == "EINTR" && fault.goes_on() && injected.len() < MAX_INTERRUPTIONS {
         return None;
     }
     // The standard library ends the program if it cannot make the stack that tells of stack overflows.
