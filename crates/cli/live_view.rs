@@ -72,21 +72,18 @@ fn other_writer(
     let reports = settings.status_interval.is_some()
         && settings.output == ReportDestination::Stdout
         && terminals.stdout;
-    if intervals {
-        Some(("--interval-report", "send the intervals to a file: --interval-report=TIME:FILE"))
-    } else if reports {
-        Some(("--status-interval", "send the reports to a file: --output=FILE"))
-    } else if !terminals.stderr {
-        None
-    } else if settings.debug.any() {
-        Some(("--debug", STDERR))
-    } else if has_traffic {
-        Some(("http_verbose", STDERR))
-    } else if has_command {
-        Some(("the command of --trigger", STDERR))
-    } else {
-        None
-    }
+    let to_stderr = [
+        (settings.debug.any(), "--debug"),
+        (has_traffic, "http_verbose"),
+        (has_command, "the command of --trigger"),
+    ];
+    let to_stderr = to_stderr.map(|(writes, other)| (writes && terminals.stderr, other, STDERR));
+    let others = [
+        (intervals, "--interval-report", "send the intervals to a file: --interval-report=TIME:FILE"),
+        (reports, "--status-interval", "send the reports to a file: --output=FILE"),
+    ];
+    let mut writers = others.into_iter().chain(to_stderr).filter(|(writes, ..)| *writes);
+    writers.next().map(|(_, other, help)| (other, help))
 }
 
 #[cfg(test)]

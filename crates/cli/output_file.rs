@@ -163,7 +163,7 @@ fn duplicate(open: &OpenDescriptor, path: &Path) -> io::Result<File> {
             let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
             if flags & OFlag::O_ACCMODE == OFlag::O_RDONLY { Err(Errno::EBADF.into()) } else { Ok(file) }
         }
-        Err(error) if error.raw_os_error() == Some(Errno::EBADF as i32) => Err(error),
+        Err(error) if errno_of(&error) == Errno::EBADF => Err(error),
         // Sandboxes may forbid it. What the file contains must stay.
         Err(_) => open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND, 0),
     }
@@ -172,19 +172,17 @@ fn duplicate(open: &OpenDescriptor, path: &Path) -> io::Result<File> {
 /// True for errors of files that can be written although nothing else can take their place: they are mounted where they are, or others own
 /// their directory.
 fn is_bound_to_its_place(error: &io::Error) -> bool {
-    let error = Errno::from_raw(error.raw_os_error().unwrap_or(0));
-    matches!(error, Errno::EBUSY | Errno::EXDEV | Errno::EACCES | Errno::EPERM | Errno::EROFS)
+    matches!(errno_of(error), Errno::EBUSY | Errno::EXDEV | Errno::EACCES | Errno::EPERM | Errno::EROFS)
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
 /// A file without a name, which vanishes with the process.
 fn nameless(directory: &Path) -> io::Result<File> {
     match open_file(directory, OFlag::O_RDWR | OFlag::O_TMPFILE, 0o666) {
-        Err(error)
-            if matches!(
-                Errno::from_raw(error.raw_os_error().unwrap_or(0)),
-                Errno::EOPNOTSUPP | Errno::EISDIR
-            ) =>
-        {
+        Err(error) if matches!(errno_of(&error), Errno::EOPNOTSUPP | Errno::EISDIR) => {
             let (file, name) = named(directory, 0o666)?.into_parts();
             name.close()?;
             Ok(file)

@@ -48,11 +48,9 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
 /// The words that complete the operand of a sub-command, if they are a list.
 pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Vec<&'static str>> {
     match command.operand {
-        Operand::None | Operand::Jobs(_) | Operand::Foreign(_) | Operand::Own(_) | Operand::Helper { .. } => {
-            None
-        }
         Operand::OneOf { words, .. } => Some(words.to_vec()),
         Operand::Optional { words, .. } => Some(words(commands)),
+        _ => None,
     }
 }
 

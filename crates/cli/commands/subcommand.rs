@@ -72,13 +72,9 @@ impl Subcommand {
     /// The name, and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
-            Operand::None
-            | Operand::Jobs(_)
-            | Operand::Foreign(_)
-            | Operand::Own(_)
-            | Operand::Helper { .. } => self.name.to_owned(),
             Operand::OneOf { name, .. } => format!("{} {name}", self.name),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
+            _ => self.name.to_owned(),
         }
     }
 

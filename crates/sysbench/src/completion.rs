@@ -46,7 +46,7 @@ mod tests {
     fn every_test_has_its_options_and_those_of_all() {
         let command = command();
         command.clone().debug_assert();
-        for test in &TESTS {
+        for test in TESTS {
             let of_test = command.find_subcommand(test.name).unwrap();
             let has = |name: &str| of_test.get_arguments().any(|argument| argument.get_long() == Some(name));
             assert!(test.options.iter().all(|option| has(option.row().name)), "{}", test.name);

@@ -106,7 +106,7 @@ pub fn general() -> String {
         text.push('\n');
     }
     text.push_str("Compiled-in tests:\n");
-    for test in &TESTS {
+    for test in TESTS {
         text.push_str(&format!("  {} - {}\n", test.name, test.about));
     }
     text.push_str("\nSee 'sysbench <testname> help' for a list of options for each test.\n\n");

@@ -59,7 +59,7 @@ enum RunCommand {
 }
 
 /// The tests, in the order of the help text.
-const TESTS: [Test; 5] = [
+const TESTS: &[Test] = &[
     Test {
         name: "fileio",
         about: "reads, writes and syncs of files",
@@ -93,7 +93,7 @@ const TESTS: [Test; 5] = [
 ];
 
 /// Commands of sysbench's tests.
-const COMMANDS: [&str; 4] = ["prepare", "run", "cleanup", "help"];
+const COMMANDS: &[&str] = &["prepare", "run", "cleanup", "help"];
 
 /// The beginnings of the names of tests of databases.
 const OF_DATABASES: [&str; 4] = ["oltp", "bulk_insert", "select_random", "tpcc"];
@@ -130,7 +130,7 @@ pub fn is_word(name: &str) -> bool {
 /// The commands that a test has.
 fn commands_of(test: &str) -> Vec<&'static str> {
     let has_files = TESTS.iter().any(|one| one.name == test && matches!(one.run, RunCommand::Fileio));
-    COMMANDS.into_iter().filter(|command| has_files || matches!(*command, "run" | "help")).collect()
+    COMMANDS.iter().copied().filter(|command| has_files || matches!(*command, "run" | "help")).collect()
 }
 
 /// Options of all tests that fio does not have.

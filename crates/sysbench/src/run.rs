@@ -4,7 +4,7 @@ use std::process::exit;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ferrio_job::{MemoryOperation, Plan, Severity, debug_class, greatest_common_divisor};
+use ferrio_job::{Plan, Severity, debug_class, greatest_common_divisor};
 use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_results::{JobError, JobState, RunEvent, RunResult};
 use log::{LevelFilter, Metadata, Record};
@@ -65,18 +65,8 @@ impl TestInvocation<'_> {
         work.warn_of_rest(self.general.threads, self.log);
         self.log.text(Level::Notice, &self.general.header());
         work.header(self.log);
-        let test = match work {
-            WorkTest::Cpu { .. } => SysbenchTest::Cpu,
-            WorkTest::Threads { .. } | WorkTest::Mutex { .. } => SysbenchTest::Plain,
-            WorkTest::Memory(memory) => SysbenchTest::Memory {
-                block: memory.block,
-                transfers: memory.operation != MemoryOperation::None,
-            },
-        };
-        self.run(
-            ferrio_plan::sysbench::plan_work(self.test.name, &run, work.event(self.general.threads)),
-            test,
-        )
+        let event = work.event(self.general.threads);
+        self.run(ferrio_plan::sysbench::plan_work(self.test.name, &run, event), work.reported())
     }
 
     /// Runs a plan.

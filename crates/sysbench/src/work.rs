@@ -6,6 +6,7 @@ use crate::command_line::SysbenchCommandLine;
 use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
+use crate::report::SysbenchTest;
 
 /// A test without I/O.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +124,18 @@ impl WorkTest {
             }
             WorkTest::Mutex { .. } => log.text(Level::Info, "Doing mutex performance test\n"),
             WorkTest::Memory(memory) => log.text(Level::Notice, &memory.header()),
+        }
+    }
+
+    /// The test in reports.
+    pub fn reported(&self) -> SysbenchTest {
+        match self {
+            WorkTest::Cpu { .. } => SysbenchTest::Cpu,
+            WorkTest::Threads { .. } | WorkTest::Mutex { .. } => SysbenchTest::Plain,
+            WorkTest::Memory(memory) => SysbenchTest::Memory {
+                block: memory.block,
+                transfers: memory.operation != MemoryOperation::None,
+            },
         }
     }
 

@@ -1,7 +1,5 @@
 //! The text of a report, line by line as sysbench 1.0.20 prints it.
 
-use std::fmt::{self, Display};
-
 use ferrio_stats::Latency;
 
 use super::cells::Cells;
@@ -170,37 +168,22 @@ impl SysbenchReport {
 
 /// How evenly the threads shared the work.
 fn fairness(threads: &[ThreadFigures]) -> String {
-    let events: Vec<f64> = threads
-        .iter()
-        .map(|thread| (thread.latency.count() + u64::from(thread.is_unfinished)) as f64)
-        .collect();
+    let begun = |thread: &ThreadFigures| (thread.latency.count() + u64::from(thread.is_unfinished)) as f64;
+    let events: Vec<f64> = threads.iter().map(begun).collect();
     let seconds: Vec<f64> = threads.iter().map(|thread| thread.latency.sum() as f64 / 1e9).collect();
     format!(
         "\nThreads fairness:\n    events (avg/stddev):           {}\n    execution time (avg/stddev):   {}\n\n",
-        Spread::of(&events),
-        Spread::of(&seconds)
+        spread(&events),
+        spread(&seconds)
     )
 }
 
 /// Mean and deviation of all threads.
-struct Spread {
-    mean: f64,
-    deviation: f64,
-}
-
-impl Spread {
-    fn of(all: &[f64]) -> Self {
-        let count = all.len().max(1) as f64;
-        let mean = all.iter().sum::<f64>() / count;
-        let variance = all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
-        Spread { mean, deviation: variance.sqrt() }
-    }
-}
-
-impl Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.4}/{:.2}", self.mean, self.deviation)
-    }
+fn spread(all: &[f64]) -> String {
+    let count = all.len().max(1) as f64;
+    let mean = all.iter().sum::<f64>() / count;
+    let variance = all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
+    format!("{mean:.4}/{:.2}", variance.sqrt())
 }
 
 /// Events that waited and that were done, on average over the interval: as many as come in the mean time from arrival to end.
