@@ -26,7 +26,7 @@ use crate::failure::Failure;
 /// Longest time between two checks whether a command has to be stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time that a command has to end after SIGTERM. Main waits longer for a job after the second signal, so that the command is killed by then.
-const GRACE: Duration = Duration::from_secs(1);
+const SIGTERM_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Code of the diagnostic for a command that failed.
 const FAILED: &str = "command-failed";
@@ -91,13 +91,13 @@ fn wait_or_stop(shell: &mut StartedProgram, stop: &mut impl FnMut() -> bool) -> 
     shell.signal(Signal::SIGTERM);
     let asked = Instant::now();
     while shell.status()?.is_none() {
-        if asked.elapsed() > GRACE {
+        if asked.elapsed() > SIGTERM_TIMEOUT {
             shell.signal(Signal::SIGKILL);
         }
         sleep(POLL_INTERVAL);
     }
     // What the shell has started may stay longer.
-    while asked.elapsed() <= GRACE && shell.is_running() {
+    while asked.elapsed() <= SIGTERM_TIMEOUT && shell.is_running() {
         sleep(POLL_INTERVAL);
     }
     shell.signal(Signal::SIGKILL);

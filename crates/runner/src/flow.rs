@@ -15,7 +15,7 @@ use ferrio_job::{Flow, Plan};
 
 /// A job that ended still counts for this long. Jobs with equal run times that were not released at the very
 /// same moment then end with the right proportions: no job does I/O alone meanwhile.
-const GRACE: Duration = Duration::from_millis(50);
+const LEAVE_DELAY: Duration = Duration::from_millis(50);
 
 /// The flow groups of a run, as the main thread keeps them.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl FlowGroups {
     /// Schedules the removal of a job that has ended.
     pub(crate) fn ended(&mut self, job: usize, now: Instant) {
         if let Some(member) = self.members.get_mut(job).and_then(Option::take) {
-            self.leaving.push((now + GRACE, member));
+            self.leaving.push((now + LEAVE_DELAY, member));
         }
     }
 
@@ -206,12 +206,12 @@ mod tests {
         let now = Instant::now();
         flows.ended(0, now);
         assert!(turns(&flows, &[1], 10)[0] <= 2, "it still counts");
-        assert_eq!(flows.poll(now), GRACE);
-        assert_eq!(flows.poll(now + GRACE), Duration::MAX);
+        assert_eq!(flows.poll(now), LEAVE_DELAY);
+        assert_eq!(flows.poll(now + LEAVE_DELAY), Duration::MAX);
         let taken = turns(&flows, &[1, 2], 1000);
         assert!(taken[0].abs_diff(taken[1]) <= 3 && taken[0] >= 995, "{taken:?}");
         flows.ended(2, now);
-        flows.poll(now + GRACE);
+        flows.poll(now + LEAVE_DELAY);
         assert_eq!(turns(&flows, &[1], 100), [100]);
     }
 

@@ -16,7 +16,7 @@ use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 
-use self::target::{Existing, Target};
+use self::target::{ExistingFile, LayoutTarget};
 use crate::close::close;
 use crate::failure::Failure;
 
@@ -92,7 +92,7 @@ impl FileLayout<'_> {
                 (self.note)(Diagnostic::note(message).code("file-not-extended"));
                 continue;
             }
-            let old = Existing::at(&file.path)?;
+            let old = ExistingFile::at(&file.path)?;
             // Another job of the run may have made the file long enough meanwhile.
             if old.size.is_some_and(|size| size >= file.end()) {
                 continue;
@@ -129,11 +129,11 @@ impl FileLayout<'_> {
     }
 
     /// Makes one file as long as its region needs.
-    fn extend(&mut self, file: &FileSpec, old: &Existing) -> Result<LayoutEnd, Failure> {
+    fn extend(&mut self, file: &FileSpec, old: &ExistingFile) -> Result<LayoutEnd, Failure> {
         let spec = self.spec;
         let wanted = file.end();
         debug!(target: debug_class::FILE, job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
-        let target = Target::open(spec, file, old)?;
+        let target = LayoutTarget::open(spec, file, old)?;
         if !spec.fill_device {
             self.reserve(&target.out, wanted)?;
         }

@@ -26,7 +26,7 @@ pub(crate) struct MemoryLimit {
 
 /// The part of one job, which is given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Share<'a> {
+pub(crate) struct BufferShare<'a> {
     limit: &'a MemoryLimit,
     bytes: u64,
 }
@@ -47,16 +47,16 @@ impl MemoryLimit {
     ///
     /// # Errors
     /// ENOMEM, if other jobs have left too little.
-    pub(crate) fn share(&self, spec: &JobSpec, bytes: u64) -> Result<Share<'_>, Failure> {
+    pub(crate) fn share(&self, spec: &JobSpec, bytes: u64) -> Result<BufferShare<'_>, Failure> {
         // Huge pages have limits of their own, and a file can be written back.
         let counts = !spec.memory.kind.is_huge() && spec.memory.file.is_none();
         let Some(left) = self.left.filter(|_| counts && bytes > SMALL) else {
-            return Ok(Share { limit: self, bytes: 0 });
+            return Ok(BufferShare { limit: self, bytes: 0 });
         };
         // What does not fit must not be counted even for a moment, in which it would push out another job.
         let with_bytes = |taken: u64| taken.checked_add(bytes).filter(|&sum| sum <= left);
         let taken = match self.taken.fetch_update(Relaxed, Relaxed, with_bytes) {
-            Ok(_) => return Ok(Share { limit: self, bytes }),
+            Ok(_) => return Ok(BufferShare { limit: self, bytes }),
             Err(taken) => taken,
         };
         let free = left.saturating_sub(taken) >> 20;
@@ -69,7 +69,7 @@ impl MemoryLimit {
     }
 }
 
-impl Drop for Share<'_> {
+impl Drop for BufferShare<'_> {
     fn drop(&mut self) {
         self.limit.taken.fetch_sub(self.bytes, Relaxed);
     }

@@ -10,13 +10,13 @@ use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
 use crate::io_loop::windows::samples_itself;
-use crate::rate_samplers::{Completed, RateSamplers};
+use crate::rate_samplers::{RateSamplers, TransferCounts};
 use crate::steadystate::SteadyWatch;
 
 /// Shortest time between two rounds: a tenth of the shortest interval of samples.
-const SHORTEST: Duration = Duration::from_micros(100);
+const MIN_POLL_INTERVAL: Duration = Duration::from_micros(100);
 /// Longest time between two rounds.
-const TICK: Duration = Duration::from_millis(250);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct Monitor<'a> {
     clock: Clock,
@@ -64,7 +64,7 @@ impl<'a> Monitor<'a> {
     /// Takes the samples that are due. Returns how long main may sleep until the next one.
     pub(crate) fn poll(&mut self) -> Duration {
         let now = self.clock.now();
-        let mut wake = TICK;
+        let mut wake = MAX_POLL_INTERVAL;
         for (index, (job, control)) in self.jobs.iter_mut().zip(self.controls).enumerate() {
             if job.is_sampled {
                 continue;
@@ -95,7 +95,7 @@ impl<'a> Monitor<'a> {
         if let Some(logs) = &mut self.logs {
             wake = wake.min(logs.forward());
         }
-        wake.max(SHORTEST)
+        wake.max(MIN_POLL_INTERVAL)
     }
 
     /// Polled once all jobs have ended: true when the logs are written, or when the run `ends` early and their disk does not answer.
@@ -186,7 +186,7 @@ impl WatchedJob {
         logs: Option<&mut LogBacklog>,
         take: impl Fn(&mut Sampler, [u64; 3], u64) -> Option<[u64; 3]>,
     ) {
-        let completed = Completed::published(&control.live);
+        let completed = TransferCounts::published(&control.live);
         let rates =
             self.samplers.sample(completed, |sampler, done, unit| Some((ns, take(sampler, done, unit)?)));
         if let Some(logs) = logs {

@@ -17,15 +17,15 @@ pub(crate) type IntervalRates = (u64, [u64; 3]);
 
 /// I/Os and bytes completed, per direction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Completed {
+pub(crate) struct TransferCounts {
     pub(crate) ios: [u64; 3],
     pub(crate) bytes: [u64; 3],
 }
 
-impl Completed {
+impl TransferCounts {
     /// The counters that a job publishes.
     pub(crate) fn published(live: &LiveCounters) -> Self {
-        Completed { bytes: live.bytes(), ios: live.ios() }
+        TransferCounts { bytes: live.bytes(), ios: live.ios() }
     }
 }
 
@@ -65,7 +65,7 @@ impl RateSamplers {
     /// Takes samples with `take`, which gets a sampler, its counters and their unit.
     pub(crate) fn sample(
         &mut self,
-        completed: Completed,
+        completed: TransferCounts,
         take: impl Fn(&mut Sampler, [u64; 3], u64) -> Option<IntervalRates>,
     ) -> [Option<IntervalRates>; 2] {
         [take(&mut self.bw, completed.bytes, KIB), take(&mut self.iops, completed.ios, 1)]

@@ -115,7 +115,7 @@ impl SteadyWatch {
 
     fn check(&mut self, now: u64, clock: &Clock, controls: &[JobControl]) {
         for group in &mut self.groups {
-            let mut sum = Sum::default();
+            let mut sum = GroupSums::default();
             for &index in &group.jobs {
                 let control = &controls[index];
                 let current = Counters::of(control);
@@ -176,7 +176,7 @@ impl SteadyGroup {
 
 /// One check over the jobs of a group.
 #[derive(Default)]
-struct Sum {
+struct GroupSums {
     jobs: usize,
     iops: u64,
     bw: u64,
@@ -184,7 +184,7 @@ struct Sum {
     latencies: u64,
 }
 
-impl Sum {
+impl GroupSums {
     fn add(&mut self, grown: &Counters, spent_ns: u64) {
         let per_second = |count: u64| {
             let rate = u128::from(count) * 1_000_000_000 / u128::from(spent_ns.max(1));

@@ -29,7 +29,7 @@ use backlog::BacklogState;
 pub(crate) use backlog::DueBlock;
 use last_writes::LastWrites;
 use progress::SyncedCount;
-use regenerated::Regenerated;
+use regenerated::RegeneratedWrites;
 use seed_replays::SeedReplays;
 use units::{Purpose, Units};
 
@@ -47,7 +47,7 @@ pub(crate) struct Verification {
     /// Blocks that were written and not checked yet, if they are remembered.
     written: Option<WrittenList>,
     /// `experimental_verify`: the writes of the pass, found by making its choices again.
-    regenerated: Option<Box<Regenerated>>,
+    regenerated: Option<Box<RegeneratedWrites>>,
     /// The seeds and the number with which the pass began.
     pass: (BlockSeeds, u64),
     /// The seeds of the blocks in the list.
@@ -278,7 +278,7 @@ impl Verification {
     /// A pass begins, with these choices.
     pub(crate) fn begin_choices(&mut self, workload: &Workload) {
         if let Some(regenerated) = &mut self.regenerated {
-            **regenerated = Regenerated::new(workload, self.number);
+            **regenerated = RegeneratedWrites::new(workload, self.number);
         }
     }
 

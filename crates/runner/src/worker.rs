@@ -312,10 +312,7 @@ fn passes<E: Engine>(
             io_loop.verify()?;
         }
         io_loop.note_unread();
-        if !io_loop.another_pass() {
-            return Ok(());
-        }
-        if !io_loop.begin_pass(note)? {
+        if !io_loop.another_pass() || !io_loop.begin_pass(note)? {
             return Ok(());
         }
     }

@@ -4,7 +4,7 @@ use ferrio_engine::Engine;
 
 use super::IoLoop;
 use super::windows::{NEVER, end_ticks};
-use crate::rate_samplers::Completed;
+use crate::rate_samplers::TransferCounts;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
@@ -13,7 +13,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn end_intervals(&mut self, direction: usize, len: u64, in_call: bool) {
         let mut completed = self.completed();
         // The I/O itself belongs to the interval that runs now. One that was queued is still among those in flight.
-        let Completed { ios, bytes } = &mut completed;
+        let TransferCounts { ios, bytes } = &mut completed;
         ios[direction] = ios[direction].saturating_sub(u64::from(in_call));
         bytes[direction] = bytes[direction].saturating_sub(len);
         self.end_intervals_before(self.meter.now, completed);
@@ -27,7 +27,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    fn end_intervals_before(&mut self, now: u64, completed: Completed) {
+    fn end_intervals_before(&mut self, now: u64, completed: TransferCounts) {
         let (clock, since) = (self.meter.clock, self.meter.timing.measuring_since);
         let Some(windows) = &mut self.meter.windows else { return };
         let due_ns = windows.end_intervals(clock.between(since, now), completed);
@@ -45,9 +45,9 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.interval_end = NEVER;
     }
 
-    fn completed(&self) -> Completed {
+    fn completed(&self) -> TransferCounts {
         let (in_flight, _) = self.slots.in_flight();
-        let mut completed = Completed { ios: [0; 3], bytes: [0; 3] };
+        let mut completed = TransferCounts { ios: [0; 3], bytes: [0; 3] };
         for (direction, stats) in self.meter.directions.iter().enumerate() {
             completed.ios[direction] = stats.ios.saturating_sub(in_flight[direction]);
             completed.bytes[direction] = stats.bytes;

@@ -9,7 +9,7 @@ use ferrio_results::JobState;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, ThreadUsage};
 
 use self::logging::RowBoundaries;
-use super::recent::Recent;
+use super::recent::RecentLatencies;
 use super::slots::InFlightIo;
 use super::windows::{NEVER, RateWindows, end_ticks, samples_itself, stamps_every_io};
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub(super) struct Meter<'a> {
     /// All other figures. In a box, because the loop is set up on stacks that a run may have thousands of.
     pub(super) stats: Box<JobStats>,
     /// Latencies that are not in the recorders yet, per direction.
-    recent: Box<[Recent; 3]>,
+    recent: Box<[RecentLatencies; 3]>,
     /// True if main reads the completion latencies while the job runs.
     pub(super) publishes_latency: bool,
     pub(super) log: Option<IoLog<'a>>,
@@ -86,7 +86,7 @@ impl<'a> Meter<'a> {
             live: &context.control.live,
             directions: new_recorders(spec),
             stats: Box::default(),
-            recent: Box::new([Recent::new(publishes_latency || sees_each); 3]),
+            recent: Box::new([RecentLatencies::new(publishes_latency || sees_each); 3]),
             publishes_latency,
             log,
             windows: samples_itself(spec, logs).then(|| Box::new(RateWindows::new(context))),
@@ -264,7 +264,7 @@ impl<'a> Meter<'a> {
     /// Starts all figures again. What is in flight (I/Os per direction, and syncs) moves its bytes in the part that is measured
     /// from now on, and is counted there.
     pub(super) fn restart(&mut self, control: &JobControl, (ios, sync_ios): ([u64; 3], u64)) {
-        self.recent.iter_mut().for_each(Recent::clear);
+        self.recent.iter_mut().for_each(RecentLatencies::clear);
         let before = control.ramp.ios();
         for (direction, stats) in self.directions.iter().enumerate() {
             self.ramp_bytes[direction] += stats.bytes;

@@ -7,7 +7,7 @@ use super::slots::{InFlightIo, is_data};
 use crate::failure::Failure;
 
 /// Tries to send the rest of a unit when the job ends; each waits for some ms.
-const LAST_TRIES: u32 = 20;
+const MAX_LAST_TRIES: u32 = 20;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// The engine accepted the request of `unit`.
@@ -245,7 +245,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Ends the wait for the peer. What is half sent is finished if the peer takes it: it expects whole units.
     fn give_up_waiting(&mut self) {
-        for _ in 0..LAST_TRIES {
+        for _ in 0..MAX_LAST_TRIES {
             match self.slots.retry.front() {
                 Some(&unit) if self.slots.units[unit as usize].request.op == Op::Write => self.submit_retry(),
                 _ => break,

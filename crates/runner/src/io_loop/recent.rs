@@ -16,7 +16,7 @@ struct Batch {
 
 /// Latencies of one direction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recent {
+pub(super) struct RecentLatencies {
     /// I/Os that the submitting call completed.
     calls: Batch,
     /// Submission latencies.
@@ -28,27 +28,27 @@ pub(super) struct Recent {
     first: usize,
 }
 
-impl Recent {
+impl RecentLatencies {
     /// Creates an empty batch. With `sees_each`, no latency waits for others.
     pub(super) fn new(sees_each: bool) -> Self {
         let first = if sees_each { BATCH - 1 } else { 0 };
         let batch = Batch { ticks: [0; BATCH], len: first };
-        Recent { calls: batch, submissions: batch, completions: batch, submitted: [0; BATCH], first }
+        RecentLatencies { calls: batch, submissions: batch, completions: batch, submitted: [0; BATCH], first }
     }
 
-    /// Adds an I/O that the submitting call completed. True when the batch is full: see [`Recent::record_calls`].
+    /// Adds an I/O that the submitting call completed. True when the batch is full: see [`RecentLatencies::record_calls`].
     #[inline(always)]
     pub(super) fn add_call(&mut self, ticks: u64) -> bool {
         self.calls.add(ticks)
     }
 
-    /// Adds a submission. True when the batch is full: see [`Recent::record_submissions`].
+    /// Adds a submission. True when the batch is full: see [`RecentLatencies::record_submissions`].
     #[inline(always)]
     pub(super) fn add_submission(&mut self, ticks: u64) -> bool {
         self.submissions.add(ticks)
     }
 
-    /// Adds an I/O that the engine reaped. True when the batch is full: see [`Recent::record_completions`].
+    /// Adds an I/O that the engine reaped. True when the batch is full: see [`RecentLatencies::record_completions`].
     #[inline(always)]
     pub(super) fn add_completion(&mut self, submission_ticks: u64, completion_ticks: u64) -> bool {
         self.submitted[self.completions.len % BATCH] = submission_ticks;

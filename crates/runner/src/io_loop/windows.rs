@@ -9,7 +9,7 @@ use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::context::Context;
 use crate::control::JobControl;
-use crate::rate_samplers::{Completed, IntervalRates, RateSamplers};
+use crate::rate_samplers::{IntervalRates, RateSamplers, TransferCounts};
 
 /// No interval is running.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -40,7 +40,7 @@ impl<'a> RateWindows<'a> {
     }
 
     /// Ends the intervals that were over at `ns`, before which `completed` was done. Returns the end of the next one.
-    pub(super) fn end_intervals(&mut self, ns: u64, completed: Completed) -> u64 {
+    pub(super) fn end_intervals(&mut self, ns: u64, completed: TransferCounts) -> u64 {
         let rates =
             self.samplers.sample(completed, |sampler, done, unit| sampler.end_intervals(ns, done, unit));
         self.log(rates);
@@ -48,7 +48,7 @@ impl<'a> RateWindows<'a> {
     }
 
     /// Ends the windows of the job at `ns`.
-    pub(super) fn end(&mut self, ns: u64, completed: Completed) {
+    pub(super) fn end(&mut self, ns: u64, completed: TransferCounts) {
         self.end_intervals(ns, completed);
         // An interval that ends with the job is complete even if the clock was read a moment before its end.
         let rates =

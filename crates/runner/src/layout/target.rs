@@ -15,7 +15,7 @@ use super::{FileLayout, LayoutEnd};
 use crate::failure::Failure;
 
 /// A file that is being laid out.
-pub(super) struct Target {
+pub(super) struct LayoutTarget {
     pub(super) out: File,
     /// Bytes at its beginning that stay.
     kept: u64,
@@ -25,8 +25,8 @@ pub(super) struct Target {
     is_marked: bool,
 }
 
-impl Target {
-    pub(super) fn open(spec: &JobSpec, file: &FileSpec, old: &Existing) -> Result<Self, Failure> {
+impl LayoutTarget {
+    pub(super) fn open(spec: &JobSpec, file: &FileSpec, old: &ExistingFile) -> Result<Self, Failure> {
         let Layout { fills, replaces, .. } = layout_of(spec);
         // Data before the place where a job appends does not belong to the job.
         let kept = if spec.file_append { old.size.map_or(0, |size| size.min(file.end())) } else { 0 };
@@ -43,7 +43,7 @@ impl Target {
             .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
         // Only where no byte of an older file is left may a later run with a larger size replace the file.
         let is_marked = spec.layout.marks_layout && kept == 0 && (fills || created);
-        Ok(Target { out, kept, created, is_marked })
+        Ok(LayoutTarget { out, kept, created, is_marked })
     }
 
     /// Fills what does not stay.
@@ -108,24 +108,24 @@ fn cut(mut out: &File) -> io::Result<()> {
 }
 
 /// The file at the path of one that is to be laid out.
-pub(super) struct Existing {
+pub(super) struct ExistingFile {
     /// Size of the file, or of the target of a link to one.
     pub(super) size: Option<u64>,
     /// Type of the path itself, which may be a link.
     file_type: Option<fs::FileType>,
 }
 
-impl Existing {
+impl ExistingFile {
     /// Looks at a path. There may be a hundred thousand, so only links cost a second call.
     pub(super) fn at(path: &Path) -> Result<Self, Failure> {
         match fs::symlink_metadata(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Existing { size: None, file_type: None }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(ExistingFile { size: None, file_type: None }),
             Err(e) => Err(Failure::from_io(&e, "stat")),
             Ok(found) => {
                 let target = if found.is_symlink() { fs::metadata(path).ok() } else { None };
                 let file = target.as_ref().unwrap_or(&found);
                 let size = file.is_file().then_some(file.len());
-                Ok(Existing { size, file_type: Some(found.file_type()) })
+                Ok(ExistingFile { size, file_type: Some(found.file_type()) })
             }
         }
     }

@@ -170,7 +170,7 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
         case.stop.store(true, Relaxed);
         let stop = &|| case.stop.load(Relaxed);
         let mut layout = FileLayout { spec: &case.spec, content, stop, note: &mut |_| {} };
-        let stopped = layout.extend(&file, &Existing::at(&file.path).unwrap()).unwrap();
+        let stopped = layout.extend(&file, &ExistingFile::at(&file.path).unwrap()).unwrap();
         assert_eq!(stopped, LayoutEnd::Stopped);
         assert!(!target.exists() && !case.path().exists());
     }
@@ -183,7 +183,7 @@ fn stopped_after(case: &Case, blocks: u32) -> LayoutEnd {
     let stop = &|| asked.replace(asked.get() + 1) >= blocks;
     let file = &case.spec.files[0];
     let mut layout = FileLayout { spec: &case.spec, content, stop, note: &mut |_| {} };
-    layout.extend(file, &Existing::at(&file.path).unwrap()).unwrap()
+    layout.extend(file, &ExistingFile::at(&file.path).unwrap()).unwrap()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ferrio_workload::{Step, Workload};
 
 /// The choices of one pass, made again.
 #[derive(Debug, Default)]
-pub(super) struct Regenerated {
+pub(super) struct RegeneratedWrites {
     /// A copy from the start of the pass; `None` before the first one.
     workload: Option<Workload>,
     /// Number of the next write.
@@ -17,10 +17,10 @@ pub(super) struct Regenerated {
     failed: HashSet<u64>,
 }
 
-impl Regenerated {
+impl RegeneratedWrites {
     /// The choices of the pass that begins with `workload` and write `number`.
     pub(super) fn new(workload: &Workload, number: u64) -> Self {
-        Regenerated { workload: workload.copy(), number, failed: HashSet::new() }
+        RegeneratedWrites { workload: workload.copy(), number, failed: HashSet::new() }
     }
 
     /// The block of a write is not to be checked.
