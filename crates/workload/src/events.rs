@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ferrio_job::{Direction, EventKind, EventLoad, EventPart};
 
 use crate::database::{BackgroundWork, DatabaseCounts, DatabasePath, SharedDatabase};
 use crate::fileio::{FileioPath, SharedFileio};
+use crate::lock::lock;
 use crate::random::Tausworthe64;
 use crate::step::{Io, Step};
 
@@ -79,7 +80,7 @@ impl SharedEvents {
         }
         match &self.arrivals {
             None => Admission::Now,
-            Some(arrivals) => arrivals.lock().unwrap_or_else(PoisonError::into_inner).take(now_ns),
+            Some(arrivals) => lock(arrivals).take(now_ns),
         }
     }
 

@@ -7,14 +7,15 @@ mod random_numbers;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Mutex;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
-use std::sync::{Mutex, PoisonError};
 
 use ferrio_job::{Direction, Fileio, FileioMode};
 
+use crate::lock::lock;
 use crate::step::{Io, Step, SyncKind};
 use random_numbers::Xoroshiro;
 
@@ -131,7 +132,7 @@ impl SharedFileio {
             self.counters.completed[usize::from(direction == Direction::Write)].fetch_add(1, Relaxed);
         }
         if let Some(held) = &self.held {
-            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut held = lock(held);
             if let Entry::Occupied(mut block) = held.entry((file, offset)) {
                 block.get_mut().requests -= 1;
                 if block.get().requests == 0 {
@@ -205,7 +206,7 @@ impl SharedFileio {
     /// Takes a block for a thread, unless another thread has it.
     fn hold(&self, file: u32, offset: u64, thread: u32) -> bool {
         let Some(held) = &self.held else { return true };
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(held);
         let holder = held.entry((file, offset)).or_insert(BlockHolder { thread, requests: 0 });
         let free = holder.thread == thread;
         holder.requests += u32::from(free);

@@ -28,6 +28,7 @@ mod general;
 mod latency_target;
 mod length;
 mod lfsr;
+mod lock;
 mod min_rate;
 mod name_hash;
 mod offset_draws;

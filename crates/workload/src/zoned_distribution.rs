@@ -118,7 +118,7 @@ mod tests {
         PerDirection([(); 3].map(|()| BlockSizes { min: 4096, max: 4096, align }))
     }
 
-    /// ZoneTable whose accesses add up to 100 and sizes to at most that.
+    /// Zones whose accesses add up to 100 and sizes to at most that.
     fn any_zones() -> impl Strategy<Value = Vec<AccessZone>> {
         prop::collection::vec((0u32..40, 0u64..20), 1..6).prop_map(|mut list| {
             let rest = |list: &[(u32, u64)]| 100u32.saturating_sub(list.iter().map(|zone| zone.0).sum());

@@ -97,8 +97,8 @@ fn other_place(failed: &FailedBlock<'_>) -> Option<String> {
     let is_here = at < failed.step && header.offset == failed.offset() && len == failed.step;
     // Without a digest, a block that is shifted has its header elsewhere as well.
     let is_proved = writer.has_digest() && is_sound(failed, at, writer, len);
-    let is_own = failed.verifier.spec.method;
-    let method = if writer == is_own { String::new() } else { format!("verify={}, ", writer.word()) };
+    let is_same = writer == failed.verifier.spec.method;
+    let method = if is_same { String::new() } else { format!("verify={}, ", writer.word()) };
     (is_here && is_proved).then(|| match at {
         0 => format!("{method}no verify_offset"),
         at => format!("{method}verify_offset={at}"),
@@ -142,10 +142,10 @@ fn spelled(once: &[u8]) -> String {
 /// Whether the bytes are the job's own pattern, in another phase or with another offset in it.
 fn is_rotation(failed: &FailedBlock<'_>, once: &[u8]) -> bool {
     let Some(pattern) = &failed.verifier.spec.pattern else { return false };
-    let mut is_own = vec![0; failed.raw.len().min(4 * MAX_PATTERN_BYTES)];
+    let mut own = vec![0; failed.raw.len().min(4 * MAX_PATTERN_BYTES)];
     let repeated: Vec<u8> = once.iter().copied().cycle().take(2 * MAX_PATTERN_BYTES).collect();
     [Some(failed.offset()), pattern.claimed_offset(&failed.raw)].into_iter().flatten().any(|offset| {
-        pattern.fill(&mut is_own, offset);
-        is_own.windows(repeated.len()).any(|bytes| bytes == repeated)
+        pattern.fill(&mut own, offset);
+        own.windows(repeated.len()).any(|bytes| bytes == repeated)
     })
 }

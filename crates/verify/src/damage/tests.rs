@@ -22,7 +22,7 @@ struct Job {
 }
 
 /// A job that reads back its fourth write and has written to the same place before.
-fn is_own(spec: VerifySpec) -> Job {
+fn own_job(spec: VerifySpec) -> Job {
     let expected = ExpectedHeader { seed: None, number: Some(3) };
     Job { verifier: verifier_of(spec), expected, is_own: true, overwrites: true }
 }
@@ -90,7 +90,7 @@ fn crc32c() -> VerifySpec {
 
 #[test]
 fn a_lost_write_leaves_an_older_version() {
-    let job = is_own(crc32c());
+    let job = own_job(crc32c());
     let text = "a lost write: all of the block holds an older version (write number 1 of job 1, number 3 should be here)";
     assert_eq!(job.says(&job.block(1, HERE, LEN)), (DamageKind::OlderVersion, text.to_owned()));
     let damage = job.explain(&job.block(1, HERE, LEN));
@@ -100,7 +100,7 @@ fn a_lost_write_leaves_an_older_version() {
 
 #[test]
 fn a_later_write_leaves_a_newer_version() {
-    let mut job = is_own(crc32c());
+    let mut job = own_job(crc32c());
     job.expected.number = Some(2);
     let (kind, text) = job.says(&job.block(3, HERE, LEN));
     assert_eq!(kind, DamageKind::NewerVersion, "{text}");
@@ -115,7 +115,7 @@ fn a_torn_write_is_part_of_two_versions_and_the_boundary_is_named() {
         (3000..4096, "bytes 3000 to 4095 hold", "byte 3000 is not that of a sector"),
     ];
     for interval in [4096, 512] {
-        let job = is_own(VerifySpec { interval, ..crc32c() });
+        let job = own_job(VerifySpec { interval, ..crc32c() });
         for (range, bytes, boundary) in cases.clone() {
             let block = mixed(&job.wanted(), &job.block(1, HERE, LEN), range);
             let (kind, text) = job.says(&block);
@@ -140,7 +140,7 @@ fn a_reader_sees_that_a_part_is_of_another_write() {
 
 #[test]
 fn data_of_another_place_says_where_it_belongs() {
-    for job in [is_own(crc32c()), reader(crc32c())] {
+    for job in [own_job(crc32c()), reader(crc32c())] {
         let damage = job.explain(&job.block(1, 20480, LEN));
         assert_eq!(damage.kind, DamageKind::OtherBlock);
         assert_eq!(damage.found, Some(FoundWrite { offset: Some(20480), number: Some(1), job: Some(1) }));
@@ -158,7 +158,7 @@ fn data_of_another_place_says_where_it_belongs() {
 
 #[test]
 fn a_piece_of_another_block_is_known_by_its_seed_wherever_it_was() {
-    let mut job = is_own(crc32c());
+    let mut job = own_job(crc32c());
     job.overwrites = false;
     let other = job.block(1, 20480, LEN);
     let block = mixed(&job.wanted(), &other, 1024..2048);
@@ -174,15 +174,15 @@ fn a_piece_of_another_block_is_known_by_its_seed_wherever_it_was() {
 
 #[test]
 fn data_of_another_job_names_the_job() {
-    let job = is_own(crc32c());
-    let other = is_own(VerifySpec { thread: 7, ..crc32c() });
+    let job = own_job(crc32c());
+    let other = own_job(VerifySpec { thread: 7, ..crc32c() });
     let text = "data of another job, which wrote all of the block (write number 2 of job 7, number 3 should be here)";
     assert_eq!(job.says(&other.block(2, HERE, LEN)), (DamageKind::OtherJob, text.to_owned()));
 }
 
 #[test]
 fn data_of_another_run_has_other_seeds() {
-    let mut job = is_own(crc32c());
+    let mut job = own_job(crc32c());
     job.expected.seed = Some(SEEDS[3]);
     let mut block = vec![0; LEN];
     let stamp = WriteStamp { offset: HERE, seed: 12345, number: 3, time: Duration::ZERO };
@@ -198,7 +198,7 @@ fn data_of_another_run_has_other_seeds() {
 #[test]
 fn constant_bytes_are_named_with_their_range() {
     let jobs = [
-        is_own(crc32c()),
+        own_job(crc32c()),
         reader(crc32c()),
         reader(VerifySpec { interval: 512, ..crc32c() }),
         repeating_reader(),
@@ -223,7 +223,7 @@ fn constant_bytes_are_named_with_their_range() {
 fn shifted_data_is_found_whatever_the_distance() {
     for spec in [crc32c(), VerifySpec { interval: 1024, ..crc32c() }, VerifySpec { offset: 256, ..crc32c() }]
     {
-        let job = is_own(spec);
+        let job = own_job(spec);
         let wanted = job.wanted();
         for by in [1i64, -1, 7, -33, 32, -32, 512, -512, 1000] {
             let from = |at: usize| usize::try_from(at as i64 - by).ok().filter(|&from| from < LEN);
@@ -249,7 +249,7 @@ fn a_reader_finds_a_shift_by_the_header_that_has_moved() {
 
 #[test]
 fn damage_of_the_header_alone_is_told_from_damage_of_the_data() {
-    for job in [is_own(crc32c()), reader(crc32c())] {
+    for job in [own_job(crc32c()), reader(crc32c())] {
         let wanted = job.wanted();
         let text = "2 damaged bytes: bytes 42 to 43, the first is 11 instead of 15 (file offset 8234), in the header";
         let mut block = wanted.clone();
@@ -278,14 +278,14 @@ fn damage_of_the_header_alone_is_told_from_damage_of_the_data() {
 
 #[test]
 fn a_header_whose_time_is_damaged_is_damaged_although_nobody_knows_the_time() {
-    let job = is_own(crc32c());
+    let job = own_job(crc32c());
     let mut block = job.wanted();
     block[25] ^= 3;
     block[29] ^= 3;
     let text = "a damaged header: bytes 0 to 51; everything else is right";
     assert_eq!(job.says(&block), (DamageKind::Header, text.to_owned()));
     // The other headers of the block have the same time.
-    let job = is_own(VerifySpec { interval: 512, ..crc32c() });
+    let job = own_job(VerifySpec { interval: 512, ..crc32c() });
     let mut block = job.wanted();
     block[25] ^= 3;
     block[29] ^= 3;
@@ -302,7 +302,7 @@ fn repeating_reader() -> Job {
 #[test]
 fn foreign_data_is_unknown() {
     let jobs = [
-        is_own(crc32c()),
+        own_job(crc32c()),
         reader(crc32c()),
         reader(VerifySpec { interval: 512, ..crc32c() }),
         repeating_reader(),
@@ -316,14 +316,14 @@ fn foreign_data_is_unknown() {
 #[test]
 fn blocks_of_a_pattern_are_told_apart_by_their_headers_and_offsets() {
     let pattern = BlockPattern::new(b"0123456789abcdef\0\0\0\0\0\0\0\0".to_vec(), vec![16], 0).ok();
-    let job = is_own(VerifySpec { pattern: pattern.clone(), ..spec(VerifyMethod::PatternHdr) });
+    let job = own_job(VerifySpec { pattern: pattern.clone(), ..spec(VerifyMethod::PatternHdr) });
     assert_eq!(job.says(&job.block(1, HERE, LEN)).0, DamageKind::OlderVersion);
     let damage = job.explain(&job.block(1, 20480, LEN));
     assert_eq!(
         (damage.kind, damage.found.and_then(|found| found.offset)),
         (DamageKind::OtherBlock, Some(20480))
     );
-    let job = is_own(VerifySpec { pattern, ..spec(VerifyMethod::Pattern) });
+    let job = own_job(VerifySpec { pattern, ..spec(VerifyMethod::Pattern) });
     let damage = job.explain(&job.block(1, 20480, LEN));
     assert_eq!(
         (damage.kind, damage.found.and_then(|found| found.offset)),
@@ -371,7 +371,7 @@ proptest! {
         reads_own: bool, len in 600usize..LEN,
     ) {
         let spec = crate::verifier::tests::complete(VerifySpec { interval, offset, ..spec(method) });
-        let job = if reads_own { is_own(spec) } else { reader(spec) };
+        let job = if reads_own { own_job(spec) } else { reader(spec) };
         let stamp = WriteStamp { offset: 0, seed: 1, number: 0, time: Duration::ZERO };
         prop_assume!(job.verifier.fill(&mut vec![0; len], &stamp, body).is_ok());
         let sound = job.block(3, HERE, len);
@@ -395,7 +395,7 @@ proptest! {
 
 #[test]
 fn a_seed_that_was_drawn_more_than_once_does_not_tell_the_number_of_its_write() {
-    let job = is_own(crc32c());
+    let job = own_job(crc32c());
     let mut block = mixed(&job.wanted(), &job.block(2, 4096, LEN), 1024..2048);
     let mismatch = job.verifier.check(&mut block, HERE, &job.expected).expect_err("damage");
     let found = |drawn: &DrawnSeeds| {

@@ -3,8 +3,10 @@
 //! It replaces pages by the CLOCK rule, an approximation of least recently used: a hand moves over the pages in the pool, and evicts the
 //! first one that was not used since its last visit. Changed pages stay until they are written back.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+
+use crate::lock::lock;
 
 /// Bit: the page is in the pool.
 const IN_POOL: u8 = 1;
@@ -49,7 +51,7 @@ impl BufferPool {
 
     /// Fills the pool as a long run of these choices would.
     pub(super) fn warm_up(&self, mut next: impl FnMut() -> u64) {
-        let (room, pages) = (self.room(), self.states.len() as u64);
+        let (room, pages) = (lock(&self.frames).room as u64, self.states.len() as u64);
         if room < pages {
             (0..(room.saturating_mul(WARM_UP)).min(MAX_WARM_UP)).for_each(|_| {
                 self.use_page(next());
@@ -57,7 +59,7 @@ impl BufferPool {
         }
         // Pages that are hardly ever used fill the rest.
         let mut page = 0;
-        while self.held() < room && page < pages {
+        while !self.is_full() && page < pages {
             self.use_page(page);
             page += 1;
         }
@@ -77,8 +79,7 @@ impl BufferPool {
         if state.fetch_or(IN_POOL | USED, Relaxed) & IN_POOL != 0 {
             return true;
         }
-        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-        frames.insert(page, &self.states);
+        lock(&self.frames).insert(page, &self.states);
         false
     }
 
@@ -94,12 +95,9 @@ impl BufferPool {
         }
     }
 
-    fn room(&self) -> u64 {
-        self.frames.lock().unwrap_or_else(PoisonError::into_inner).room as u64
-    }
-
-    fn held(&self) -> u64 {
-        self.frames.lock().unwrap_or_else(PoisonError::into_inner).pages.len() as u64
+    fn is_full(&self) -> bool {
+        let frames = lock(&self.frames);
+        frames.pages.len() >= frames.room
     }
 }
 
@@ -179,7 +177,7 @@ mod tests {
         let pool = BufferPool::new(300, 3000);
         let mut choices = SkewedChoice::new(&skew, 3000, 1, true);
         pool.warm_up(|| choices.next());
-        assert_eq!(pool.held(), 300);
+        assert_eq!(lock(&pool.frames).pages.len(), 300);
         let mut misses = || (0..5000).filter(|_| !pool.use_page(choices.next())).count();
         let (first, _, later) = (misses(), misses(), misses());
         assert!(first.abs_diff(later) < first / 5 + 50, "{first} and {later}");

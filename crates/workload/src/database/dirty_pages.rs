@@ -5,17 +5,18 @@
 //! began late enough for the log to have room again.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrio_job::{Database, PageWriteBack};
 
 use super::buffer_pool::BufferPool;
 use super::log::Append;
 use super::waiters::Waiters;
+use crate::lock::lock;
 
 /// Most pages for which the queue allocates room at the start.
 const MAX_ROOM: u64 = 1 << 16;
@@ -35,7 +36,7 @@ pub(super) struct DirtyPages {
     changed: AtomicU64,
     /// Pages written back so far.
     written: AtomicU64,
-    sessions: Vec<SessionPlace>,
+    sessions: Vec<SessionProgress>,
     /// Bytes of the log after which a checkpoint follows.
     checkpoint_log: Option<u64>,
     /// Bytes of the log that checkpoints may leave; `None` if the log is never full.
@@ -51,7 +52,7 @@ pub(super) struct DirtyPages {
 
 /// The progress of a session.
 #[derive(Debug)]
-struct SessionPlace {
+struct SessionProgress {
     /// Number of changed pages after its last change.
     changed: AtomicU64,
     /// End of the log at that time.
@@ -73,7 +74,7 @@ impl DirtyPages {
             waiting: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             written: AtomicU64::new(0),
-            sessions: (0..sessions).map(|_| SessionPlace::new()).collect(),
+            sessions: (0..sessions).map(|_| SessionProgress::new()).collect(),
             checkpoint_log: write_back.checkpoint.log,
             full_log: database.full_log(),
             checkpoint: AtomicU64::new(0),
@@ -139,7 +140,7 @@ impl DirtyPages {
     }
 
     /// Whether a session may continue: of the pages changed up to its last one, few enough are dirty, and the log has room again.
-    fn may_go(&self, session: &SessionPlace) -> bool {
+    fn may_go(&self, session: &SessionProgress) -> bool {
         session.changed.load(Relaxed) <= self.written.load(Acquire).saturating_add(self.most)
             && self.full_log.is_none_or(|room| {
                 session.log.load(Relaxed) <= self.covered.load(Acquire).saturating_add(room)
@@ -214,18 +215,14 @@ impl DirtyPages {
     }
 }
 
-impl SessionPlace {
+impl SessionProgress {
     fn new() -> Self {
-        SessionPlace {
+        SessionProgress {
             changed: AtomicU64::new(0),
             log: AtomicU64::new(0),
             appends_from: AtomicU64::new(u64::MAX),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A bit per page: whether it was changed since the last checkpoint.

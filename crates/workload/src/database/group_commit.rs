@@ -5,11 +5,13 @@
 //! the next.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
 };
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::lock::lock;
 
 /// Sessions that are taken from the queue before they are woken.
 const WAKE_BATCH: usize = 16;
@@ -57,7 +59,7 @@ impl GroupCommit {
 
     /// A ticket for job number `thread`, whose appends have ended.
     pub fn arrive(&self, thread: u32) -> u64 {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         queue.taken += 1;
         let ticket = queue.taken;
         queue.waiting.push_back((ticket, thread));
@@ -69,7 +71,7 @@ impl GroupCommit {
         if self.durable.load(Acquire) >= ticket {
             return CommitTurn::Durable;
         }
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         if self.durable.load(Acquire) >= ticket {
             return CommitTurn::Durable;
         }
@@ -87,7 +89,7 @@ impl GroupCommit {
     /// Ends the sync for all tickets up to this one. Wakes the session that does the next sync, then those that are durable now: a few at a
     /// time, so that the queue is not locked for long.
     pub fn synced(&self, upto: u64, wake: &dyn Fn(u32)) {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         self.durable.store(upto, Release);
         queue.syncing = false;
         let next = queue.waiting.partition_point(|&(ticket, _)| ticket <= upto);
@@ -110,21 +112,17 @@ impl GroupCommit {
             if count < WAKE_BATCH {
                 return;
             }
-            queue = self.queue();
+            queue = lock(&self.queue);
         }
     }
 
     /// Ends the wait of the session with this ticket.
     pub fn leave(&self, ticket: u64, wake: &dyn Fn(u32)) {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         queue.waiting.retain(|&(other, _)| other != ticket);
         // It may have been woken for the next sync.
         if let Some(&(_, thread)) = queue.waiting.front().filter(|_| !queue.syncing) {
             wake(thread);
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, TicketQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

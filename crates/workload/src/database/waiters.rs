@@ -4,11 +4,13 @@
 //! vain.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Release},
 };
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::lock::lock;
 
 /// Sessions that are released before they are woken: the queue is not locked for long.
 const WAKE_BATCH: usize = 16;
@@ -38,7 +40,7 @@ impl Waiters {
             return false;
         }
         let Some(waits) = self.waits.get(thread as usize) else { return false };
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         // The reason may have gone before the session was in the queue and could be released.
         if may_go() {
             return false;
@@ -59,7 +61,7 @@ impl Waiters {
         loop {
             let mut woken = [0; WAKE_BATCH];
             let mut count = 0;
-            let mut queue = self.queue();
+            let mut queue = lock(&self.queue);
             while count < WAKE_BATCH
                 && let Some(&(_, thread)) = queue.front()
                 && may_go(thread)
@@ -79,7 +81,7 @@ impl Waiters {
 
     /// Ends the wait of a session. The others keep their places.
     pub(super) fn leave(&self, thread: u32) {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         queue.retain(|&(_, other)| other != thread);
         self.goes_on(thread);
     }
@@ -88,9 +90,5 @@ impl Waiters {
         if let Some(waits) = self.waits.get(thread as usize) {
             waits.store(false, Release);
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, VecDeque<(u64, u32)>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

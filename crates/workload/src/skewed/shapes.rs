@@ -2,9 +2,10 @@
 //!
 //! The `fill` of each is a function of its own, in which the compiler vectorizes several ranks; in one function for all it does not.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::arithmetic::{Power, Remainder, UNDECIDED};
+use crate::lock::lock;
 use crate::random::{BATCH, Tausworthe32};
 
 /// Most terms that are added.
@@ -175,7 +176,7 @@ fn zeta(theta: f64, n: u64) -> f64 {
 /// The sum of the first `steps * STEP` terms. Another thread that needs the same theta meanwhile waits instead of adding too.
 fn kept(theta: f64, steps: usize) -> f64 {
     // A panic elsewhere cannot leave a wrong sum: sums are only ever appended whole.
-    let mut all = SUMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = lock(&SUMS);
     let at = all.iter().position(|(bits, _)| *bits == theta.to_bits()).unwrap_or_else(|| {
         all.push((theta.to_bits(), vec![0.0]));
         all.len() - 1

@@ -1,4 +1,4 @@
-//! Sequences of jobs whose random offsets are not all alike, recorded from fio. RandomOffsets and lengths are in blocks of 4 KiB.
+//! Sequences of jobs whose random offsets are not all alike, recorded from fio. Offsets and lengths are in blocks of 4 KiB.
 
 use ferrio_job::{
     AccessZone, Direction, Distribution, FileKind, FileSpec, Generator, JobSpec, PerDirection, RandomOrder,

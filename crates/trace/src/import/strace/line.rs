@@ -158,7 +158,7 @@ fn body(rest: &[u8]) -> Result<LineContent<'_>, LineError> {
     })
 }
 
-/// The text before `strace: TracedProcess 123 attached`, and the process.
+/// The text before `strace: Process 123 attached`, and the process.
 fn attached(text: &[u8]) -> Option<(&[u8], u32)> {
     const WORDS: &[u8] = b"strace: Process ";
     let rest = text.trim_ascii_end().strip_suffix(b" attached")?;

@@ -72,8 +72,8 @@ fn a_header_of_a_method_without_headers_is_no_proof_of_other_options() {
 fn headers_of_old_releases_are_compared_as_such() {
     let old = || VerifySpec { layout: HeaderLayout::Fio340, ..crc32c() };
     let any = || VerifySpec { any_layout: true, ..crc32c() };
-    for job in [is_own(old()), reader(any())] {
-        let writer = is_own(old());
+    for job in [own_job(old()), reader(any())] {
+        let writer = own_job(old());
         let damage = job.explain(&writer.block(1, 20480, LEN));
         assert_eq!(damage.kind, DamageKind::OtherBlock, "{damage}");
         assert_eq!(damage.found, Some(FoundWrite { offset: Some(20480), number: Some(1), job: Some(1) }));
@@ -97,8 +97,8 @@ fn headers_of_old_releases_are_compared_as_such() {
     block[168 + 100] ^= 4;
     let damage = job.explain(&block);
     assert_eq!((damage.kind, damage.byte.map(|byte| byte.at)), (DamageKind::BitFlip, Some(268)), "{damage}");
-    let damage = is_own(crc32c()).explain(&is_own(old()).wanted());
+    let damage = own_job(crc32c()).explain(&own_job(old()).wanted());
     assert_eq!(damage.options.as_deref(), Some("verify_layout=fio-3.40"), "{damage}");
-    let damage = is_own(old()).explain(&is_own(crc32c()).wanted());
+    let damage = own_job(old()).explain(&own_job(crc32c()).wanted());
     assert_eq!(damage.options.as_deref(), Some("verify_layout=current"), "{damage}");
 }

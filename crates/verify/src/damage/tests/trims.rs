@@ -14,11 +14,11 @@ impl Job {
 fn a_lost_trim_leaves_the_data_of_the_write() {
     let pattern = || Some(BlockPattern::new(vec![0x11, 0x22, 0x33, 0x44], vec![], 0).expect("a pattern"));
     let jobs = [
-        is_own(crc32c()),
-        is_own(VerifySpec { interval: 512, ..crc32c() }),
-        is_own(VerifySpec { offset: 1000, ..crc32c() }),
-        is_own(VerifySpec { layout: HeaderLayout::Fio340, ..crc32c() }),
-        is_own(VerifySpec { pattern: pattern(), ..spec(VerifyMethod::PatternHdr) }),
+        own_job(crc32c()),
+        own_job(VerifySpec { interval: 512, ..crc32c() }),
+        own_job(VerifySpec { offset: 1000, ..crc32c() }),
+        own_job(VerifySpec { layout: HeaderLayout::Fio340, ..crc32c() }),
+        own_job(VerifySpec { pattern: pattern(), ..spec(VerifyMethod::PatternHdr) }),
     ];
     for job in jobs {
         let zeroes = vec![0; LEN];
@@ -35,13 +35,13 @@ fn a_lost_trim_leaves_the_data_of_the_write() {
             assert_eq!(part.found.and_then(|found| found.number), Some(3), "{part}");
         }
     }
-    let plain = is_own(VerifySpec { pattern: pattern(), ..spec(VerifyMethod::Pattern) });
+    let plain = own_job(VerifySpec { pattern: pattern(), ..spec(VerifyMethod::Pattern) });
     assert_eq!(plain.explain_trimmed(&plain.wanted()).kind, DamageKind::LostTrim);
 }
 
 #[test]
 fn what_else_a_trimmed_block_contains_is_explained_like_other_damage() {
-    let job = is_own(crc32c());
+    let job = own_job(crc32c());
     let says = |block: &[u8]| {
         let damage = job.explain_trimmed(block);
         (damage.kind, damage.to_string())
