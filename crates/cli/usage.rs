@@ -30,9 +30,9 @@ pub fn usage(commands: &[Subcommand], is_coloured: bool) -> String {
     let width = commands.iter().map(|command| command.synopsis().len()).max().unwrap_or_default();
     let line = |command: &Subcommand| format!("  {:width$}  {}\n", command.synopsis(), command.help);
     let list: String = commands.iter().map(line).collect();
-    let command = settings::command().after_help(format!(
+    let mut command = settings::command().after_help(format!(
         "{ABOUT_ARGUMENTS}\n\nCommands (first argument only):\n{list}To run a job file with the name of a command, write ./man."
     ));
-    let help = { command }.render_help();
+    let help = command.render_help();
     if is_coloured { help.ansi().to_string() } else { help.to_string() }
 }

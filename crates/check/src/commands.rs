@@ -12,12 +12,9 @@ pub(crate) fn commands(spec: &JobSpec) -> Vec<JobCommand> {
         ("exec_prerun", "prerun", &spec.life.exec_prerun),
         ("exec_postrun", "postrun", &spec.life.exec_postrun),
     ];
-    let given = all.into_iter().filter_map(|(option, what, command)| Some((option, what, command.clone()?)));
-    given
-        .map(|(option, what, command)| JobCommand {
-            option,
-            command,
-            output: PathBuf::from(format!("{}.{what}.txt", spec.name)),
-        })
-        .collect()
+    let command = |(option, what, command): (_, &str, &Option<String>)| {
+        let output = PathBuf::from(format!("{}.{what}.txt", spec.name));
+        Some(JobCommand { option, command: command.clone()?, output })
+    };
+    all.into_iter().filter_map(command).collect()
 }

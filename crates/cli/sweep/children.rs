@@ -49,7 +49,7 @@ impl Children {
         signals.thread_block()?;
         let arrivals = SignalFd::new(&signals)?;
         let (sender, events) = channel();
-        let told = sender.clone();
+        let signal_sender = sender.clone();
         // It ends with the process.
         thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
             while let Ok(Some(arrived)) = arrivals.read_signal() {
@@ -57,7 +57,7 @@ impl Children {
                     if arrived.ssi_signo == Signal::SIGINT as u32 { Signal::SIGINT } else { Signal::SIGTERM };
                 // A terminal sends Ctrl-C to the running process as well; other processes send signals to this one.
                 let is_alone = arrived.ssi_code <= 0;
-                if told.send(ChildEvent::Signal(signal, is_alone)).is_err() {
+                if signal_sender.send(ChildEvent::Signal(signal, is_alone)).is_err() {
                     return;
                 }
             }
@@ -82,10 +82,10 @@ impl Children {
             command.stdout(Stdio::from(escaped_stream::stderr().as_fd().try_clone_to_owned()?));
         }
         let sender = self.sender.clone();
-        let (to_waiter, from_here) = channel::<Child>();
+        let (child_sender, child_receiver) = channel::<Child>();
         // The thread comes first: without it, nobody would wait for the process.
         thread::Builder::new().name("ferrio-reaper".to_owned()).spawn(move || {
-            if let Ok(mut child) = from_here.recv() {
+            if let Ok(mut child) = child_receiver.recv() {
                 // Nobody listens once the series has ended.
                 let _ = sender.send(ChildEvent::Ended(child.wait()));
             }
@@ -93,7 +93,7 @@ impl Children {
         let child = command.spawn()?;
         let process = i32::try_from(child.id()).ok().map(Pid::from_raw);
         // The thread waits for it, and does nothing else.
-        let _ = to_waiter.send(child);
+        let _ = child_sender.send(child);
         loop {
             match self.events.recv() {
                 Ok(ChildEvent::Ended(status)) => return status.map(child_exit),

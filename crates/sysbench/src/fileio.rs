@@ -163,44 +163,44 @@ pub fn run_of(general: &GeneralOptions) -> SysbenchRun {
 }
 
 /// The lines of the header about this test.
-pub fn header(asked: &SysbenchFileio, general: &GeneralOptions) -> String {
+pub fn header(options: &SysbenchFileio, general: &GeneralOptions) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let mut add = |line: std::fmt::Arguments<'_>| {
         let _ = writeln!(text, "{line}");
     };
-    add(format_args!("Extra file open flags: {}", flag_words(asked.flags)));
-    add(format_args!("{} files, {} each", asked.files, bytes(asked.file_size())));
-    add(format_args!("{} total file size", bytes(asked.file_size() * u64::from(asked.files))));
-    add(format_args!("Block size {}", bytes(asked.block)));
-    if asked.merged_requests > 0 {
-        let merged = asked.block * u64::from(asked.merged_requests);
+    add(format_args!("Extra file open flags: {}", flag_words(options.flags)));
+    add(format_args!("{} files, {} each", options.files, bytes(options.file_size())));
+    add(format_args!("{} total file size", bytes(options.file_size() * u64::from(options.files))));
+    add(format_args!("Block size {}", bytes(options.block)));
+    if options.merged_requests > 0 {
+        let merged = options.block * u64::from(options.merged_requests);
         add(format_args!("Merging requests up to {} for sequential IO.", bytes(merged)));
     }
-    if matches!(asked.test, FileTest::RandomRead | FileTest::RandomWrite | FileTest::RandomMix) {
+    if matches!(options.test, FileTest::RandomRead | FileTest::RandomWrite | FileTest::RandomMix) {
         add(format_args!("Number of IO requests: {}", general.events.unwrap_or(0)));
-        add(format_args!("Read/Write ratio for combined random IO test: {:.2}", asked.rw_ratio));
+        add(format_args!("Read/Write ratio for combined random IO test: {:.2}", options.rw_ratio));
     }
-    if asked.fsync_freq > 0 {
-        add(format_args!("Periodic FSYNC enabled, calling fsync() each {} requests.", asked.fsync_freq));
+    if options.fsync_freq > 0 {
+        add(format_args!("Periodic FSYNC enabled, calling fsync() each {} requests.", options.fsync_freq));
     }
-    if asked.fsync_end {
+    if options.fsync_end {
         add(format_args!("Calling fsync() at the end of test, Enabled."));
     }
-    if asked.fsync_all {
+    if options.fsync_all {
         add(format_args!("Calling fsync() after each write operation."));
     }
-    let mode = match asked.io_mode {
+    let mode = match options.io_mode {
         FileIoMode::Sync => "synchronous",
         FileIoMode::Async { .. } => "asynchronous",
         // Scripts know sysbench's spelling.
         FileIoMode::Mmap => "fast mmaped",
     };
     add(format_args!("Using {mode} I/O mode"));
-    if asked.validate {
+    if options.validate {
         add(format_args!("Using checksums validation."));
     }
-    let title = TESTS.iter().find(|(_, test, _)| *test == asked.test).map_or("", |&(_, _, title)| title);
+    let title = TESTS.iter().find(|(_, test, _)| *test == options.test).map_or("", |&(_, _, title)| title);
     add(format_args!("Doing {title} test"));
     text
 }
@@ -233,7 +233,7 @@ mod tests {
         let line = SysbenchCommandLine::read(&words, &log).unwrap();
         line.check_options(FILEIO, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
-        let header = read(&line, &general, true, &log).ok().map(|asked| header(&asked, &general));
+        let header = read(&line, &general, true, &log).ok().map(|options| header(&options, &general));
         assert_eq!(mistakes.text(), "");
         (header, out.text())
     }

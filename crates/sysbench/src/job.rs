@@ -9,26 +9,26 @@ use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio};
 use crate::general::GeneralOptions;
 
 /// The text of the job file.
-pub fn job(asked: &SysbenchFileio, general: &GeneralOptions) -> String {
+pub fn job(options: &SysbenchFileio, general: &GeneralOptions) -> String {
     let mut lines = vec!["[sysbench]".to_owned()];
-    lines.extend(accesses(asked));
-    lines.extend(engine(asked));
-    lines.extend(syncs(asked));
-    lines.extend(threads_and_limits(asked, general));
+    lines.extend(accesses(options));
+    lines.extend(engine(options));
+    lines.extend(syncs(options));
+    lines.extend(threads_and_limits(options, general));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The share of writes.
-fn writes(asked: &SysbenchFileio) -> f64 {
-    match asked.test {
+fn writes(options: &SysbenchFileio) -> f64 {
+    match options.test {
         FileTest::SequentialRead | FileTest::RandomRead => 0.0,
-        FileTest::RandomMix => 1.0 / (1.0 + asked.rw_ratio),
+        FileTest::RandomMix => 1.0 / (1.0 + options.rw_ratio),
         FileTest::SequentialCreate | FileTest::SequentialRewrite | FileTest::RandomWrite => 1.0,
     }
 }
 
-fn accesses(asked: &SysbenchFileio) -> Vec<String> {
-    let (rw, random) = match asked.test {
+fn accesses(options: &SysbenchFileio) -> Vec<String> {
+    let (rw, random) = match options.test {
         FileTest::SequentialCreate | FileTest::SequentialRewrite => ("write", false),
         FileTest::SequentialRead => ("read", false),
         FileTest::RandomRead => ("randread", true),
@@ -36,29 +36,29 @@ fn accesses(asked: &SysbenchFileio) -> Vec<String> {
         FileTest::RandomMix => ("randrw", true),
     };
     let mut lines = vec![format!("rw={rw}")];
-    if asked.test == FileTest::RandomMix {
-        lines.push(format!("rwmixread={:.0}", 100.0 * (1.0 - writes(asked))));
+    if options.test == FileTest::RandomMix {
+        lines.push(format!("rwmixread={:.0}", 100.0 * (1.0 - writes(options))));
     }
     let names: Vec<String> =
-        (0..asked.files).map(|index| SysbenchFileio::file_name(index).display().to_string()).collect();
+        (0..options.files).map(|index| SysbenchFileio::file_name(index).display().to_string()).collect();
     lines.push(format!("filename={}", names.join(":")));
-    lines.push(format!("filesize={}", asked.file_size()));
-    lines.push(format!("size={}", asked.file_size() * u64::from(asked.files)));
-    let merged = if random { 1 } else { u64::from(asked.merged_requests.max(1)) };
-    lines.push(format!("bs={}", asked.block * merged));
+    lines.push(format!("filesize={}", options.file_size()));
+    lines.push(format!("size={}", options.file_size() * u64::from(options.files)));
+    let merged = if random { 1 } else { u64::from(options.merged_requests.max(1)) };
+    lines.push(format!("bs={}", options.block * merged));
     lines.push(format!("file_service_type={}", if random { "random" } else { "sequential" }));
     if random {
         lines.push("norandommap=1".to_owned());
     }
-    if matches!(asked.test, FileTest::SequentialRewrite | FileTest::RandomWrite | FileTest::RandomMix) {
+    if matches!(options.test, FileTest::SequentialRewrite | FileTest::RandomWrite | FileTest::RandomMix) {
         lines.push("overwrite=1".to_owned());
     }
     lines.extend(["invalidate=0", "fadvise_hint=0", "fallocate=none", "zero_buffers=1"].map(str::to_owned));
     lines
 }
 
-fn engine(asked: &SysbenchFileio) -> Vec<String> {
-    let mut lines = match asked.io_mode {
+fn engine(options: &SysbenchFileio) -> Vec<String> {
+    let mut lines = match options.io_mode {
         FileIoMode::Sync => vec!["ioengine=psync".to_owned()],
         FileIoMode::Async { backlog } => {
             vec![
@@ -69,29 +69,29 @@ fn engine(asked: &SysbenchFileio) -> Vec<String> {
         }
         FileIoMode::Mmap => vec!["ioengine=mmap".to_owned()],
     };
-    match asked.flags.open_sync() {
+    match options.flags.open_sync() {
         OpenSync::Sync => lines.push("sync=1".to_owned()),
         OpenSync::Dsync => lines.push("sync=dsync".to_owned()),
         _ => {}
     }
-    if asked.flags.direct {
+    if options.flags.direct {
         lines.push("direct=1".to_owned());
     }
     lines
 }
 
-fn syncs(asked: &SysbenchFileio) -> Vec<String> {
-    if writes(asked) == 0.0 {
+fn syncs(options: &SysbenchFileio) -> Vec<String> {
+    if writes(options) == 0.0 {
         return Vec::new();
     }
-    let sync = if asked.fdatasync { "fdatasync" } else { "fsync" };
+    let sync = if options.fdatasync { "fdatasync" } else { "fsync" };
     // A job syncs one file after so many writes of its own; sysbench syncs all files after so many requests.
-    let every = match asked.fsync_all {
+    let every = match options.fsync_all {
         true => 1.0,
-        false => asked.fsync_freq as f64 * writes(asked) / f64::from(asked.files),
+        false => options.fsync_freq as f64 * writes(options) / f64::from(options.files),
     };
     let mut lines = Vec::new();
-    if asked.fsync_freq > 0 || asked.fsync_all {
+    if options.fsync_freq > 0 || options.fsync_all {
         if every < 1.0 {
             lines.push(format!(
                 "# sysbench syncs {:.1} files for each write; a job syncs one at most",
@@ -100,13 +100,13 @@ fn syncs(asked: &SysbenchFileio) -> Vec<String> {
         }
         lines.push(format!("{sync}={:.0}", every.round().max(1.0)));
     }
-    if asked.fsync_end {
+    if options.fsync_end {
         lines.push("end_fsync=1".to_owned());
     }
     lines
 }
 
-fn threads_and_limits(asked: &SysbenchFileio, general: &GeneralOptions) -> Vec<String> {
+fn threads_and_limits(options: &SysbenchFileio, general: &GeneralOptions) -> Vec<String> {
     let threads = u64::from(general.threads);
     let mut lines = vec![format!("numjobs={threads}"), "thread=1".to_owned(), "group_reporting=1".to_owned()];
     match general.seed {
@@ -117,7 +117,7 @@ fn threads_and_limits(asked: &SysbenchFileio, general: &GeneralOptions) -> Vec<S
         // sysbench counts the events of all threads, and repeats the files until they are done.
         let events = events.div_ceil(threads);
         lines.push(format!("number_ios={events}"));
-        lines.push(format!("io_size={}", events.saturating_mul(asked.block)));
+        lines.push(format!("io_size={}", events.saturating_mul(options.block)));
     }
     if let Some(time) = general.time {
         if general.events.is_none() {
@@ -143,8 +143,8 @@ mod tests {
         let (log, _, _) = testing::log();
         let line = SysbenchCommandLine::read(&words, &log).unwrap();
         let general = GeneralOptions::read(&line, &log).unwrap();
-        let asked = crate::fileio::read(&line, &general, true, &log).unwrap();
-        job(&asked, &general)
+        let options = crate::fileio::read(&line, &general, true, &log).unwrap();
+        job(&options, &general)
     }
 
     #[test]

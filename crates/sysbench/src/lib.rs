@@ -200,12 +200,12 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
             Ok(0)
         }
         ("run", RunCommand::Fileio) => {
-            let asked = fileio::read(&line, &general, true, log)?;
+            let options = fileio::read(&line, &general, true, log)?;
             if general.shows_job {
-                log.document(&job::job(&asked, &general));
+                log.document(&job::job(&options, &general));
                 return Ok(0);
             }
-            call.fileio(&asked)
+            call.fileio(&options)
         }
         (_, _) if general.shows_job => Err(log.refuse("--show-job is for `fileio … run`")),
         ("run", RunCommand::Work(read)) => call.work(&read(&line, log)?),

@@ -22,22 +22,22 @@ const ALIGN: usize = 4096;
 ///
 /// # Errors
 /// A file cannot be opened, written or synced.
-pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refusal> {
+pub fn prepare(options: &SysbenchFileio, log: &Log) -> Result<(), Refusal> {
     log.text(
         Level::Notice,
         &format!(
             "{} files, {}Kb each, {}Mb total\nCreating files for the test...\nExtra file open flags: {}\n",
-            asked.files,
-            asked.file_size() >> 10,
-            (asked.file_size() * u64::from(asked.files)) >> 20,
-            flag_words(asked.flags)
+            options.files,
+            options.file_size() >> 10,
+            (options.file_size() * u64::from(options.files)) >> 20,
+            flag_words(options.flags)
         ),
     );
-    let mut block = PreparedBlock::new(asked)?;
+    let mut block = PreparedBlock::new(options)?;
     let began = Instant::now();
     let mut written = 0;
-    for index in 0..asked.files {
-        written += prepare_one(asked, index, &mut block, log)?;
+    for index in 0..options.files {
+        written += prepare_one(options, index, &mut block, log)?;
     }
     let seconds = began.elapsed().as_secs_f64();
     let result = match written {
@@ -53,7 +53,7 @@ pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refusal> {
 
 /// Brings one file to its size, in whole blocks. Returns the bytes written.
 fn prepare_one(
-    asked: &SysbenchFileio,
+    options: &SysbenchFileio,
     index: u32,
     block: &mut PreparedBlock,
     log: &Log,
@@ -64,18 +64,18 @@ fn prepare_one(
         let errno = error.raw_os_error().unwrap_or(0);
         log.refuse(&format!("{what} errno = {errno} ({})", reason(&error)))
     };
-    let mut file = open(&name, asked.flags).map_err(|error| refused("Can't open file", error))?;
+    let mut file = open(&name, options.flags).map_err(|error| refused("Can't open file", error))?;
     let found = file.seek(SeekFrom::End(0)).map_err(|error| refused("Can't open file", error))?;
     let doing = match found {
         0 => "Creating file",
-        _ if found < asked.file_size() => "Extending existing file",
+        _ if found < options.file_size() => "Extending existing file",
         _ => "Reusing existing file",
     };
     log.text(Level::Notice, &format!("{doing} {shown}\n"));
     let mut size = found;
-    while size < asked.file_size() {
+    while size < options.file_size() {
         write_whole(&mut file, block.at(size)).map_err(|error| refused("Failed to write file!", error))?;
-        size += asked.block;
+        size += options.block;
     }
     retry_interrupted(|| fsync(&file)).map_err(|error| refused("Failed to sync file!", error))?;
     Ok(size - found)
@@ -98,11 +98,11 @@ struct PreparedBlock {
 }
 
 impl PreparedBlock {
-    fn new(asked: &SysbenchFileio) -> Result<Self, Refusal> {
-        let len = usize::try_from(asked.block).map_err(|_| Refusal)?;
+    fn new(options: &SysbenchFileio) -> Result<Self, Refusal> {
+        let len = usize::try_from(options.block).map_err(|_| Refusal)?;
         let memory = vec![0; len + ALIGN];
         let begin = memory.as_ptr().align_offset(ALIGN).min(ALIGN);
-        let random = asked.validate.then(|| Tausworthe64::new(seed()));
+        let random = options.validate.then(|| Tausworthe64::new(seed()));
         Ok(PreparedBlock { memory, begin, len, random })
     }
 
@@ -124,9 +124,9 @@ fn seed() -> u64 {
 }
 
 /// Removes the files; those that are not there, and directories of their names, do not matter.
-pub fn cleanup(asked: &SysbenchFileio, log: &Log) {
+pub fn cleanup(options: &SysbenchFileio, log: &Log) {
     log.text(Level::Notice, "Removing test files...\n");
-    for index in 0..asked.files {
+    for index in 0..options.files {
         let name = SysbenchFileio::file_name(index);
         match std::fs::remove_file(&name) {
             // As in sysbench, a missing file counts as removed.

@@ -112,14 +112,9 @@ fn zero_data(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observ
 /// The file is in memory.
 fn memory_device(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
-    let (_, file) = section
-        .files()
-        .find(|(_, file)| run.facts.place_of(&file.path).is_some_and(|place| place.in_memory))?;
-    let kind = run
-        .facts
-        .place_of(&file.path)
-        .and_then(|place| place.file_system.as_deref())
-        .unwrap_or("a memory device");
+    let in_memory = |path| run.facts.place_of(path).filter(|place| place.in_memory);
+    let (file, place) = section.files().find_map(|(_, file)| Some((file, in_memory(&file.path)?)))?;
+    let kind = place.file_system.as_deref().unwrap_or("a memory device");
     let tmpfs_direct = spec.opening.direct && kind == "tmpfs";
     (spec.works() && is_stored(file) && !tmpfs_direct && !file.missing_device).then(|| {
         let message = format!("{} is on {kind}: the job measures memory", file.path.display());

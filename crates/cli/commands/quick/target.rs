@@ -76,16 +76,15 @@ fn in_directory(directory: &Path, size: u64) -> Result<(MeasurementTarget, Tempo
     let text = path.to_str().map(str::to_owned).ok_or_else(|| {
         refusal(format!("the name of {shown} is not UTF-8"), "job files are: use a link to it")
     })?;
-    let cannot = |error: &io::Error| {
+    let cannot = |error: io::Error| {
         let help = "choose a directory that you may write to";
-        refusal(format!("cannot create a file in {shown}: {}", reason(error)), help)
+        refusal(format!("cannot create a file in {shown}: {}", reason(&error)), help)
     };
     // A signal must not leave the file behind: from now on, it ends the run.
     ferrio_runner::hold_signals();
-    open_file(&path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL, 0o666)
-        .map_err(|error| cannot(&error))?;
+    open_file(&path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL, 0o666).map_err(cannot)?;
     let file = TemporaryFile(path);
-    let direct = supports_direct_io(&file.0, true).map_err(|error| cannot(&error))?;
+    let direct = supports_direct_io(&file.0, true).map_err(cannot)?;
     Ok((
         MeasurementTarget { path: text, size: Some(size), direct, writes: true, is_own: true, runtime: None },
         file,
@@ -94,12 +93,12 @@ fn in_directory(directory: &Path, size: u64) -> Result<(MeasurementTarget, Tempo
 
 fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<MeasurementTarget, Error> {
     let shown = path.display();
-    let cannot = |error: &io::Error| {
+    let cannot = |error: io::Error| {
         let help =
             "measuring a device needs the right to read it, and with --destroy to write it; root has both";
-        refusal(format!("cannot open {shown}: {}", reason(error)), help)
+        refusal(format!("cannot open {shown}: {}", reason(&error)), help)
     };
-    let bytes = block_device_bytes(path).map_err(|error| cannot(&error))?;
+    let bytes = block_device_bytes(path).map_err(cannot)?;
     if bytes == 0 {
         return Err(refusal(format!("{shown} has no data"), "insert a medium, or set up the device"));
     }
@@ -126,7 +125,7 @@ fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Me
             return Err(refusal(format!("{shown} is in use: {}", in_use.join(", ")), help));
         }
     }
-    let direct = supports_direct_io(path, destroy).map_err(|error| cannot(&error))?;
+    let direct = supports_direct_io(path, destroy).map_err(cannot)?;
     let text = path.to_str().map(str::to_owned).ok_or_else(|| {
         refusal(format!("the name {shown} is not UTF-8"), "job files are: use a link to it")
     })?;
