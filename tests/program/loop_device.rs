@@ -27,12 +27,12 @@ impl LoopDevice {
         Some(LoopDevice { node, medium: fs::canonicalize(medium).unwrap() })
     }
 
-    /// Its path.
+    /// Path of the device.
     pub fn node(&self) -> &str {
         &self.node
     }
 
-    /// Its backing file.
+    /// The backing file.
     pub fn medium(&self) -> &Path {
         &self.medium
     }

@@ -19,15 +19,15 @@ use nix::errno::Errno as Error;
 /// A file whose reads and writes reach the file system as they are.
 pub const UNCACHED: FopenFlags = FopenFlags::FOPEN_DIRECT_IO.union(FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
 
-/// What the file does. Calls come from several threads at once.
+/// The behaviour of the file. Calls come from several threads at once.
 pub trait Content: Send + Sync + 'static {
-    /// Its bytes.
+    /// Size of the file in bytes.
     fn size(&self) -> u64;
 
     /// Makes it this long.
     fn resize(&self, _size: u64) {}
 
-    /// What a read gets.
+    /// The answer to a read.
     fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>, Error>;
 
     /// Takes data, and returns how much of it is written.
@@ -40,7 +40,7 @@ pub trait Content: Send + Sync + 'static {
     }
 }
 
-/// What a sound file returns for a read.
+/// The answer of a sound file to a read.
 pub fn piece(data: &[u8], offset: u64, size: u32) -> Vec<u8> {
     let begin = data.len().min(offset as usize);
     let end = data.len().min(begin + size as usize);

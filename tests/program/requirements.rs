@@ -1,4 +1,4 @@
-//! What tests need of this machine. A test that lacks something is skipped; in CI, where `tests/run` has installed all programs, it fails.
+//! Requirements of tests on this machine. A test that lacks something is skipped; in CI, where `tests/run` has installed all programs, it fails.
 
 use std::env;
 use std::io::Write as _;

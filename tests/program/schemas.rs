@@ -21,7 +21,7 @@ impl Schema {
         Schema { text, validator }
     }
 
-    /// What it says against a document.
+    /// The objections of the schema to a document.
     pub fn mistakes(&self, document: &Value) -> Vec<String> {
         let errors = self.validator.iter_errors(document);
         errors.map(|error| format!("{}: {error}", error.instance_path())).collect()

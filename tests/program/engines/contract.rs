@@ -1,4 +1,4 @@
-//! What every engine does with the options that all jobs have, or how it says that it cannot.
+//! The options that all jobs have: every engine obeys them, or says that it cannot.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What holds for every engine. Which engines a test is about follows from the engine table, so that a new engine is in all of them.
+//! Tests of all engines. The engine table decides which engines a test includes, so that a new engine is in all of them.
 
 mod contract;
 pub mod external;
@@ -18,7 +18,7 @@ mod work;
 
 use ferrio_job::EngineKind;
 
-/// What the jobs of an engine work on.
+/// The things that the jobs of an engine work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// They move data from and to files.
@@ -37,13 +37,13 @@ pub enum Target {
     Work,
     /// They talk to a peer; the tests of the engine start one.
     Peer,
-    /// Their file is the export of a server, which the tests start.
+    /// The export of a server, which the tests start.
     Export,
-    /// Their files are objects of a server, which the tests of the engine start.
+    /// Objects of a server, which the tests of the engine start.
     Objects,
     /// They have devices of their own kind; the tests are beside the code.
     Devices,
-    /// What the engine of somebody else works on; `external` tests the way to it.
+    /// Whatever an engine that is loaded works on; `external` tests how it is called.
     Foreign,
 }
 
@@ -76,7 +76,7 @@ pub fn moving() -> impl Iterator<Item = EngineKind> {
     engines_on(Target::Files)
 }
 
-/// The same with the queue depths to test them at.
+/// All engines of [`moving`], each with the queue depths to test it at.
 pub fn moving_at_depths() -> impl Iterator<Item = (EngineKind, u32)> {
     moving().flat_map(|engine| {
         let depths: &[u32] = match engine {

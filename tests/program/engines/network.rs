@@ -142,7 +142,7 @@ fn fio_and_ferrio_splice_to_each_other() {
     }
 }
 
-/// What a ferrio that sends four units by TCP puts on the wire.
+/// The bytes on the wire of a ferrio that sends four units by TCP.
 fn sent_by_tcp(engine: &str, more: &str) -> Vec<u8> {
     let dir = TestDir::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

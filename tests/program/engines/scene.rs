@@ -13,7 +13,7 @@ use crate::support::{FERRIO, Invocation, Run, TestDir, installed};
 
 /// The number of I/Os of a job, unless it works on names.
 pub const BLOCKS: u64 = 16;
-/// Their size.
+/// Bytes of an I/O.
 pub const BLOCK: u64 = 4096;
 /// The number of I/Os of a job that works on names.
 pub const NAMES: u64 = 4;
@@ -21,7 +21,7 @@ pub const NAMES: u64 = 4;
 /// A job of one engine, or two that talk to each other.
 pub struct Scene {
     pub dir: TestDir,
-    /// What it talks to.
+    /// The server that the job talks to.
     _server: Option<Server>,
     /// Options before those of a test.
     before: Vec<String>,
@@ -75,7 +75,7 @@ impl Scene {
         self.dir.ferrio(&self.words(more))
     }
 
-    /// The same after this line of a shell.
+    /// The job, started by a shell after this line.
     pub fn under(&self, line: &str, more: &[&str]) -> Invocation<'_> {
         let script = format!("{line}; exec \"$0\" \"$@\"");
         let words: Vec<String> =
@@ -106,7 +106,7 @@ impl Scene {
     }
 }
 
-/// What a job has to say besides its size and its file.
+/// Options that an engine needs besides size and file.
 fn needs(engine: EngineKind) -> &'static str {
     match engine {
         _ if matches!(Target::of(engine), Target::Files | Target::Foreign) => "",

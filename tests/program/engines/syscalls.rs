@@ -1,4 +1,4 @@
-//! What a run asks of the kernel, counted by strace: per I/O what the I/O needs, and a constant around it.
+//! The system calls of a run, counted by strace: those that each I/O needs, and a constant number around them.
 
 use ferrio_job::EngineKind;
 

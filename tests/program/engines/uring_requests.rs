@@ -1,4 +1,4 @@
-//! What io_uring is asked for: the requests that reach the kernel, by its tracepoint, and the calls around them, by strace.
+//! The use of io_uring: the requests that reach the kernel, by its tracepoint, and the calls around them, by strace.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use crate::support::TestDir;
 /// and turns the text around.
 const HOSTILE: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{1b}[8m\rx\u{7f}\u{9b}5m\u{202e}y";
 
-/// The same as part of a section's header, which ends with its line, the first bracket or a comment.
+/// The hostile text in the form of a section's header, which ends with its line, the first bracket or a comment.
 fn of_section() -> String {
     HOSTILE.replace(']', "P").replace(['\r', ';'], "")
 }

@@ -26,7 +26,7 @@ pub fn written(dir: &TestDir, columns: u16, words: &[&str]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What a terminal of that many columns shows after that text, without colours and blanks at the ends of rows.
+/// The contents of a terminal of this many columns after this text, without colours and blanks at the ends of rows.
 fn screen(text: &str, columns: usize) -> Vec<String> {
     let mut rows = vec![Vec::new()];
     let mut column = 0;

@@ -1,4 +1,4 @@
-//! What can be seen of a run while it goes on.
+//! The output of a run while it goes on.
 
 mod control_characters;
 mod interim_reports;

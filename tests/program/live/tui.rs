@@ -39,7 +39,7 @@ rw=write
 stonewall
 ";
 
-/// What follows all that a program writes.
+/// The text after everything that a program writes.
 const END: &[u8] = b"\0end";
 
 /// Begins and ends the second screen of a terminal.
@@ -106,7 +106,7 @@ impl OnTerminal {
         String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
     }
 
-    /// What a person sees.
+    /// The visible text.
     fn screen(&self) -> String {
         seen(&self.written.lock().unwrap())
     }
@@ -159,7 +159,7 @@ fn send(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
 }
 
-/// What was written before the second screen, what that showed last, and what was written after it. It is entered and left once.
+/// The text before the second screen, the last contents of that screen, and the text after it. It is entered and left once.
 #[track_caller]
 fn screens(text: &str) -> [String; 3] {
     assert_eq!([ENTER, LEAVE].map(|code| text.matches(code).count()), [1, 1], "{text:?}");
@@ -168,7 +168,7 @@ fn screens(text: &str) -> [String; 3] {
     [before.to_owned(), seen(view.as_bytes()), after.to_owned()]
 }
 
-/// What a person sees on a terminal after these bytes.
+/// The visible text of a terminal after these bytes.
 fn seen(bytes: &[u8]) -> String {
     let mut terminal = vt100::Parser::new(ROWS, COLUMNS, 0);
     terminal.process(bytes);

@@ -68,7 +68,7 @@ impl Log {
         self.lines.iter().filter_map(entry).collect()
     }
 
-    /// The same with 0 for the offset of each sync, which is that of the I/O before and says nothing about the sync.
+    /// A copy with 0 for the offset of each sync, which is that of the I/O before and says nothing about the sync.
     pub fn without_offsets_of_syncs(mut self) -> Self {
         for line in &mut self.lines {
             let words: Vec<&str> = line.split(' ').collect();
@@ -79,7 +79,7 @@ impl Log {
         self
     }
 
-    /// The same without the lines on which file is open when.
+    /// A copy without the lines that open and close files.
     pub fn without_opens(mut self) -> Self {
         self.lines.retain(|line| !line.ends_with(" open") && !line.ends_with(" close"));
         self

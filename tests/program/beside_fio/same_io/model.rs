@@ -15,7 +15,7 @@ struct File {
     size: u64,
     /// End of the last I/O of each direction.
     end: [u64; 3],
-    /// Its start.
+    /// Start of the last I/O of each direction.
     prev: [Option<u64>; 3],
     used: HashSet<u64>,
     open: bool,

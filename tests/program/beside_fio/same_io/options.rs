@@ -50,7 +50,7 @@ impl fmt::Display for JobOptions {
     }
 }
 
-/// What one line of a log says was done.
+/// A line of a log: an I/O or a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub action: &'static str,

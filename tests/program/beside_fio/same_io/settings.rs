@@ -1,4 +1,4 @@
-//! What the options of a job say to the model.
+//! The options of a job in the form that the model reads.
 
 use super::draws::{Draw, seed};
 use super::options::{JobOptions, numbers, size};
@@ -7,7 +7,7 @@ pub const READ: usize = 0;
 pub const WRITE: usize = 1;
 pub const TRIM: usize = 2;
 
-/// Whose rules a model follows.
+/// The program whose rules a model follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// fio 3.34 and before.

@@ -13,7 +13,7 @@ use crate::support::{TestDir, installed, number, skipped, text};
 /// A server that a test has started; it ends with its standard input.
 pub struct Server {
     process: Child,
-    /// What it wrote when it was ready.
+    /// The output of the server when it was ready.
     pub ready: Value,
 }
 
@@ -45,7 +45,7 @@ impl Server {
         Server::start("dav.py", &[directory.to_str().unwrap(), authentication])
     }
 
-    /// The same by TLS, with a certificate for `localhost` that no authority has signed; also its path.
+    /// A server with TLS and a certificate for `localhost` that no authority has signed; also the path of the certificate.
     pub fn dav_by_tls(dir: &TestDir) -> Option<(Server, PathBuf)> {
         let (certificate, key) = (dir.beside("certificate.pem"), dir.beside("key.pem"));
         let run = Command::new(installed("openssl"))

@@ -16,7 +16,7 @@ use nix::errno::Errno;
 
 use crate::one_file::{Content, Mounted, UNCACHED, piece};
 
-/// What goes wrong.
+/// The fault of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// The call fails.
@@ -87,7 +87,7 @@ impl FaultyFile {
         Self::mount_as(UNCACHED, directory, content, rules)
     }
 
-    /// The same with a file that can be mapped, so that its pages are cached.
+    /// Mounts a file that can be mapped, so that its pages are cached.
     pub fn mount_cached(directory: &Path, content: Vec<u8>, rules: &[Rule]) -> io::Result<FaultyFile> {
         Self::mount_as(FopenFlags::empty(), directory, content, rules)
     }

@@ -55,7 +55,7 @@ fn faulty_file(dir: &TestDir, size: u64, rules: &[Rule]) -> FaultyFile {
     FaultyFile::mount(&dir.beside(""), vec![0x5a; size as usize], rules).expect("FUSE is available")
 }
 
-/// What all jobs on a file of this size have in common.
+/// Options that all jobs on a file of this size share.
 fn arguments_for(file: &FaultyFile, size: u64) -> [String; 6] {
     [
         "--output-format=json".to_owned(),
@@ -194,7 +194,7 @@ fn a_flipped_bit_is_found_by_verification() {
     });
 }
 
-/// What the job says of the block at `AT`, which it writes twice, if a fault hits the second write.
+/// The message of a job about the block at `AT`, which it writes twice, if a fault hits the second write.
 fn looks_like(fault: Fault) -> Value {
     let on_time = Fault::Late(Duration::ZERO);
     let rules = [

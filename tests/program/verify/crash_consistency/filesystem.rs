@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 
 use crate::one_file::{Content, Mounted, UNCACHED, piece};
 
-/// What the file system does wrong, and when. Writes are named by the numbers in the headers of their blocks.
+/// The fault of the file system, and its time. Writes are named by the numbers in the headers of their blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Habits {
     /// These never reach the disk, although a sync says so.
@@ -29,9 +29,9 @@ pub struct Disk {
 #[derive(Default)]
 struct State {
     habits: Habits,
-    /// What survives.
+    /// Data that survives.
     disk: Vec<u8>,
-    /// What was written since the last sync.
+    /// Writes since the last sync.
     cache: Vec<(u64, Vec<u8>)>,
     writes: usize,
     /// The program to kill.

@@ -10,7 +10,7 @@ use crate::support::{FERRIO, TestDir, document_within};
 /// The fio to compare with.
 pub struct Peer {
     program: PathBuf,
-    /// Its headers are those of 3.41 and later.
+    /// Whether the headers are those of 3.41 and later.
     is_current: bool,
 }
 

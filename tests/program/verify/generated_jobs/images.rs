@@ -1,4 +1,4 @@
-//! What jobs left in their files, without the times in headers.
+//! The contents of the files that jobs have written, without the times in headers.
 
 use std::collections::BTreeMap;
 use std::fs;

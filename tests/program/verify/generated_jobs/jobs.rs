@@ -1,7 +1,7 @@
 //! Generated jobs: each writes with a method of `verify` and a choice of everything that decides which blocks there are and what is in them.
 //! The same on every run.
 //!
-//! What is left out, because a version of fio is at fault or differs on purpose:
+//! Left out, because a version of fio is at fault or differs on purpose:
 //!
 //! * methods with `verify_pattern` of more than one block's worth, and those without a pattern that they need: fio aborts;
 //! * `verify_offset` that does not leave room for header and digest before and behind it: fio damages the data;
@@ -59,7 +59,7 @@ impl Job {
         !matches!(self.get("verify"), Some("pattern" | "null"))
     }
 
-    /// Why fio 3.33 cannot do this job; newer releases were not asked.
+    /// The reason why fio 3.33 cannot do this job; newer releases were not asked.
     pub fn defect_of_fio_3_33(&self) -> Option<&'static str> {
         let given = |name: &str| self.get(name).is_some();
         let kind = self.get("rw").unwrap_or_default();

@@ -89,7 +89,7 @@ impl Fault {
         jobs::errno(self.error)
     }
 
-    /// What strace is to do.
+    /// The arguments of strace that inject the fault.
     fn options(&self, dir: &TestDir) -> Vec<String> {
         let Fault { call, error, when, .. } = self;
         let mut options = vec![
@@ -193,7 +193,7 @@ fn faults(job: usize) -> (Vec<Fault>, Vec<String>) {
     (faults, good.files)
 }
 
-/// What is wrong with the run under a fault; `None` if the fault did not happen.
+/// The defect of a run under a fault; `None` if the fault did not happen.
 fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
     let run = traced(fault.job, |dir| fault.options(dir));
     let injected = run.trace.injected();

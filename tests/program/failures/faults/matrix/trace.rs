@@ -1,4 +1,4 @@
-//! What strace wrote: calls and how often each thread made them, and those that it let fail.
+//! The output of strace: calls, how often each thread made them, and those that strace let fail.
 
 use std::collections::BTreeMap;
 use std::fs;
