@@ -20,7 +20,7 @@ Side = Union[Document, Sequence[Document], StrPath]
 
 
 class Comparison:
-    """What `ferrio compare` says about sides; `docs/compare.md` of ferrio describes it."""
+    """The answer of `ferrio compare` about some sides; `docs/compare.md` of ferrio describes it."""
 
     def __init__(self, data: Mapping[str, Any], text: str) -> None:
         #: The answer as dictionaries and lists.

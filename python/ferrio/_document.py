@@ -65,7 +65,7 @@ class Document:
         return pandas.DataFrame([row for number, job in enumerate(self.jobs) for row in _rows(number, job)])
 
     def series(self) -> pandas.DataFrame:
-        """What each entry did over time: a row for each piece of time and direction; empty for reports without `ferrio.series`."""
+        """The figures over time: a row for each entry, period and direction; empty for reports without `ferrio.series`."""
         import pandas
 
         series = self.data.get("ferrio", {}).get("series", [])

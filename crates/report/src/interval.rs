@@ -93,11 +93,8 @@ impl IntervalReport {
 impl ReportedJob {
     /// The line of a job, without the fields that are the same for all jobs. Stores the job's figures for the next line.
     fn line<'a>(&mut self, spec: &'a JobSpec, job: &JobResult, state: JobState) -> IntervalLine<'a> {
-        let continued = if self.start_ms == 0 || self.start_ms == job.start_ms {
-            job.stats.since(&self.stats)
-        } else {
-            None
-        };
+        let is_same_start = self.start_ms == 0 || self.start_ms == job.start_ms;
+        let continued = is_same_start.then(|| job.stats.since(&self.stats)).flatten();
         let restarted = continued.is_none();
         if restarted {
             (self.measured, self.fresh_until) = (Duration::ZERO, Duration::ZERO);

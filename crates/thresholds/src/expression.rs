@@ -25,7 +25,7 @@ pub struct Threshold {
 
 /// A comparison between a figure and a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparator {
+pub(crate) enum Comparator {
     /// `>`
     Above,
     /// `>=`
@@ -37,20 +37,9 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The sign.
-    #[must_use]
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Comparator::Above => ">",
-            Comparator::AtLeast => ">=",
-            Comparator::Below => "<",
-            Comparator::AtMost => "<=",
-        }
-    }
-
     /// Whether the figure exceeds the limit in this direction.
     #[must_use]
-    pub fn holds(self, figure: f64, limit: f64) -> bool {
+    pub(crate) fn holds(self, figure: f64, limit: f64) -> bool {
         match self {
             Comparator::Above => figure > limit,
             Comparator::AtLeast => figure >= limit,

@@ -40,10 +40,10 @@ fn judge_one(threshold: &Threshold, jobs: &[JobReport]) -> Judgement {
         jobs.iter().filter(|job| threshold.names(&job.jobname) && threshold.figure.applies_to(job)).collect();
     let unmeasured = concerned.iter().find(|job| threshold.figure.of(job).is_none());
     let reason = match unmeasured {
-        _ if concerned.is_empty() => Some(match &threshold.job {
-            Some(job) => format!("no job `{job}` of the report has `{}`", threshold.field),
-            None => format!("no job of the report has `{}`", threshold.field),
-        }),
+        _ if concerned.is_empty() => {
+            let named = threshold.job.as_ref().map(|job| format!(" `{job}`")).unwrap_or_default();
+            Some(format!("no job{named} of the report has `{}`", threshold.field))
+        }
         Some(job) => Some(format!(
             "job {}: `{}` is not measured, or there are no samples",
             job.jobname, threshold.field

@@ -9,6 +9,6 @@ mod figures;
 mod inapplicable;
 mod judge;
 
-pub use expression::{Comparator, ExpressionError, Threshold};
+pub use expression::{ExpressionError, Threshold};
 pub use inapplicable::{InapplicableThreshold, inapplicable};
 pub use judge::{Judgement, judge};

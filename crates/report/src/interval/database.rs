@@ -45,11 +45,8 @@ impl ReportedDatabase {
         let has_left = |job: &JobResult| job.events.is_some() && !job.in_ramp;
         let is_measured = load.sessions().any(|job| has_left(job.result));
         let totals = load.totals(|job| !is_measured || !job.in_ramp);
-        let continued = if is_measured == self.is_measured || self.totals.measured == Duration::ZERO {
-            totals.since(&self.totals)
-        } else {
-            None
-        };
+        let is_same_part = is_measured == self.is_measured || self.totals.measured == Duration::ZERO;
+        let continued = is_same_part.then(|| totals.since(&self.totals)).flatten();
         let restarted = continued.is_none();
         let new = continued.unwrap_or_else(|| totals.clone());
         let histograms = HistogramOptions { buckets: Buckets::Hdr, bins: false, requested: &[] };
