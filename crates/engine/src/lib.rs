@@ -196,19 +196,26 @@ pub trait Engine {
     where
         Self: Sized;
 
-    /// Called after the files were opened, and again after they were reopened for another pass.
+    /// Called after the files were opened, and again after they were reopened for another pass. The default does nothing, for engines
+    /// without files.
     ///
     /// # Errors
     /// The kernel's error (registering, mapping), with the name of the call.
-    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError>;
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        let _ = files;
+        Ok(())
+    }
 
     /// Called after one file was opened in the middle of a pass, and before one is closed, then without its descriptor. Nothing of that
     /// file is in flight; I/O of other files may be.
     ///
     /// # Errors
-    /// Like [`Engine::attach`]. The default refuses, for engines that cannot do this.
+    /// Like [`Engine::attach`]. The default refuses a file with a descriptor, for engines that cannot do this.
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        let _ = (index, file);
+        let _ = index;
+        if file.fd.is_none() {
+            return Ok(());
+        }
         Err(EngineError::new("attach", Errno::ENOTSUP).hint(
             "this engine needs all files of a job open from the start: remove openfiles and fsync_on_close",
         ))

@@ -21,9 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use ferrio_engine::{
-    Buffers, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, PEER_ENDED, Request, Submit,
-};
+use ferrio_engine::{Buffers, Engine, EngineError, Interrupter, Op, PEER_ENDED, Request, Submit};
 use ferrio_job::{Diagnostic, HttpObjectMode, HttpOptions, JobSpec};
 
 use client::{FailureText, HttpClient};
@@ -186,14 +184,6 @@ impl Engine for Http {
             failure: None,
             interrupted: Arc::default(),
         })
-    }
-
-    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
-        Ok(())
     }
 
     fn submit(&mut self, request: &Request) -> Submit {

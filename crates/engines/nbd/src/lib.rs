@@ -14,11 +14,10 @@ mod units;
 
 use std::io;
 use std::os::fd::AsFd;
+use std::ptr;
 use std::time::{Duration, Instant};
 
-use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, StopRequest, Submit,
-};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, Op, Request, StopRequest, Submit};
 use ferrio_job::{Diagnostic, Direction, JobSpec, OpenSync};
 use ferrio_nbd::wire::{FLAG_FUA, RequestType};
 use ferrio_nbd::{ExportFlags, NbdError, Uri};
@@ -161,6 +160,19 @@ impl<'a> Nbd<'a> {
     }
 }
 
+/// The argument of a call that sends or receives `count` pieces.
+fn message(pieces: *mut libc::iovec, count: usize) -> libc::msghdr {
+    libc::msghdr {
+        msg_name: ptr::null_mut(),
+        msg_namelen: 0,
+        msg_iov: pieces,
+        msg_iovlen: count as _,
+        msg_control: ptr::null_mut(),
+        msg_controllen: 0,
+        msg_flags: 0,
+    }
+}
+
 /// Limits each receiving call to a wait of one tick.
 fn wait_in_receive(socket: &Socket) -> io::Result<()> {
     socket.set_nonblocking(false)?;
@@ -174,14 +186,6 @@ fn refused(error: &NbdError) -> EngineError {
 impl Engine for Nbd<'_> {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         Nbd::new(spec, Box::new(|| StopRequest::No))
-    }
-
-    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
-        Ok(())
     }
 
     fn submit(&mut self, request: &Request) -> Submit {

@@ -10,6 +10,7 @@ use ferrio_nbd::wire::{self, ChunkKind, Reply, u16_at, u32_at, u64_at};
 use nix::errno::Errno;
 use socket2::Socket;
 
+use crate::message;
 use crate::units::Units;
 
 /// Size of the read-ahead buffer.
@@ -124,15 +125,7 @@ impl Receiver {
             pieces[0] = libc::iovec { iov_base: target, iov_len: data.left as usize };
             count = 2;
         }
-        let mut message = libc::msghdr {
-            msg_name: ptr::null_mut(),
-            msg_namelen: 0,
-            msg_iov: pieces.as_mut_ptr(),
-            msg_iovlen: count,
-            msg_control: ptr::null_mut(),
-            msg_controllen: 0,
-            msg_flags: 0,
-        };
+        let mut message = message(pieces.as_mut_ptr(), count);
         let flags = if waits { 0 } else { libc::MSG_DONTWAIT };
         // SAFETY: the pieces are a part of `ahead` and the rest of a buffer, whose request is in flight: it has room for `left` bytes at
         // `at`, as the range of the data was checked when it was announced. Both outlive the call, and nothing else uses them.

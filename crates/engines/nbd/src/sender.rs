@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::ptr;
 
 use ferrio_machine::InterruptionLimit;
 use nix::errno::Errno;
 use socket2::Socket;
 
+use crate::message;
 use crate::units::Units;
 
 /// Maximum number of pieces in one call; a write has two.
@@ -75,15 +75,7 @@ impl Sender {
                 break;
             }
         }
-        let message = libc::msghdr {
-            msg_name: ptr::null_mut(),
-            msg_namelen: 0,
-            msg_iov: pieces.as_mut_ptr().cast(),
-            msg_iovlen: count as _,
-            msg_control: ptr::null_mut(),
-            msg_controllen: 0,
-            msg_flags: 0,
-        };
+        let message = message(pieces.as_mut_ptr().cast(), count);
         let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
         // SAFETY: the first `count` pieces are initialized. They point into headers, which live as long as `units`, and into buffers, which
         // are valid until their requests complete; both outlive the call.

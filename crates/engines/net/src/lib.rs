@@ -15,7 +15,7 @@ use std::slice;
 use std::time::Duration;
 
 use carrier::{SocketPipe, TransferStep};
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, PEER_ENDED, Request, Submit};
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, PEER_ENDED, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec, Network, Prefix, Protocol};
 use nix::errno::Errno;
 use socket2::{SockAddr, Socket};
@@ -208,10 +208,6 @@ impl Engine for Net {
             let group = self.peer.as_ref().filter(|_| self.network.protocol.is_datagram());
             self.bound = Some(endpoint::bound(&self.network, group)?);
         }
-        Ok(())
-    }
-
-    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //! batch, even if fewer are wanted.
 #![forbid(unsafe_code)]
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, Op, Request, Submit};
 use ferrio_job::JobSpec;
 
 /// `ioengine=null`
@@ -36,14 +36,6 @@ impl Engine for Null {
             published: 0,
             queued: 0,
         })
-    }
-
-    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
-        Ok(())
     }
 
     #[inline]
@@ -96,6 +88,7 @@ impl Engine for Null {
 
 #[cfg(test)]
 mod tests {
+    use ferrio_engine::FileSet;
     use ferrio_engine::testing::Rig;
     use ferrio_plan::testing::default_job;
 

@@ -75,23 +75,20 @@ impl Sg {
             };
         let moved = request.len.cast_signed();
         // An I/O moves its length, even where one block is written many times or the device generates the blocks.
+        let list;
         let (cdb, data, counts) = match command {
             ScsiCommand::NoData(cdb) => (cdb, CommandData::None, false),
             ScsiCommand::DataIn(cdb, len) => (cdb, CommandData::In(request.buffer, len), true),
             ScsiCommand::DataOut(cdb, len) => {
                 (cdb, CommandData::Out(request.buffer, len), u64::from(len) == request.len)
             }
-            ScsiCommand::ParameterList(cdb, list) => {
-                // SAFETY: the list lives until the call returns.
-                return match unsafe {
-                    self.execute(&device, &cdb, CommandData::Out(list.as_ptr(), list.len() as u32))
-                } {
-                    Ok(_) => moved,
-                    Err(errno) => -i64::from(errno),
-                };
+            ScsiCommand::ParameterList(cdb, bytes) => {
+                list = bytes;
+                (cdb, CommandData::Out(list.as_ptr(), list.len() as u32), false)
             }
         };
-        // SAFETY: the buffer is valid for `len` bytes until the request completes, and nobody else uses it.
+        // SAFETY: the buffer is valid for `len` bytes until the request completes, and nobody else uses it. A list lives until the call
+        // returns.
         match unsafe { self.execute(&device, &cdb, data) } {
             Ok(residual) if counts => moved - i64::from(residual),
             Ok(_) => moved,

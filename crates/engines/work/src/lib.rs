@@ -14,7 +14,7 @@ mod program;
 
 use std::time::Duration;
 
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Request, Submit};
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 use ferrio_kernel::programs::ProgramGroup;
 
@@ -102,10 +102,6 @@ impl Engine for Work<'_> {
             WorkKind::LoadEvent(event) => event.prepare(),
             WorkKind::Program(program) => program.start(self.job.program_group()),
         }
-    }
-
-    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
-        Ok(())
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
