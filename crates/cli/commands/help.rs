@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use ferrio_job::{Choice as _, Compat, EngineKind, codes};
 use ferrio_jobfile::{
-    AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, absent_engine, absent_engines, cmdhelp, enghelp,
+    ABSENT_ENGINES, AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, absent_engine, cmdhelp, enghelp,
     is_listed, nearest, option_help, rows,
 };
 use ferrio_report::{Format, terse_help};
@@ -137,7 +137,7 @@ fn engines() -> String {
         let _ = writeln!(text, "  {:<12} {}", word.word, word.help);
     }
     text.push_str("\nMissing engines of fio, and what to use instead:\n");
-    for engine in absent_engines() {
+    for engine in ABSENT_ENGINES {
         let _ = writeln!(text, "  {:<12} {}", engine.name, engine.instead);
     }
     text.push_str("\n`ferrio help NAME` says more about an engine and lists its options.\n");
@@ -253,7 +253,7 @@ fn missing() -> String {
     text.push_str("\nOptions of jobs that need hardware or libraries that ferrio does not support:\n");
     text.push_str(&with(|status| matches!(status, OptionStatus::Unavailable(_))));
     text.push_str("\nEngines (`ferrio help engines` says what to use instead):\n");
-    let engines: Vec<&str> = absent_engines().iter().map(|engine| engine.name).collect();
+    let engines: Vec<&str> = ABSENT_ENGINES.iter().map(|engine| engine.name).collect();
     text.push_str(&wrapped(&engines.join(", "), 2));
     text.push_str("\nOptions of the command line:\n");
     for option in OPTIONS {

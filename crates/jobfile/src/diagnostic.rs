@@ -29,19 +29,19 @@ impl Problems {
 }
 
 /// Most diagnostics that are shown; larger numbers have one cause.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 /// Diagnostics as text for a person; each ends with an empty line. At most the first 200 are shown.
 pub fn diagnostics_render(diagnostics: &[Diagnostic], sources: &Sources, colour: bool) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    let shown = diagnostics.iter().take(SHOWN).map(|diagnostic| render(diagnostic, sources, &renderer));
+    let shown = diagnostics.iter().take(MAX_SHOWN).map(|diagnostic| render(diagnostic, sources, &renderer));
     shown.chain(more(diagnostics)).map(|text| text + "\n\n").collect()
 }
 
 /// Diagnostics as a program that is called `fio` prints them: fio's lines in place of the message, then the place and advice.
 pub fn diagnostics_render_as_fio(diagnostics: &[Diagnostic], sources: &Sources, colour: bool) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    let shown = diagnostics.iter().take(SHOWN).map(|diagnostic| {
+    let shown = diagnostics.iter().take(MAX_SHOWN).map(|diagnostic| {
         let text = render(diagnostic, sources, &renderer);
         let below_message = text.split_once('\n').map(|(_, rest)| format!("\n{rest}"));
         format!("{}{}", fio_lines(diagnostic, sources), below_message.unwrap_or_default())
@@ -93,7 +93,7 @@ fn written(origin: &Origin, sources: &Sources) -> String {
 
 /// The line about diagnostics that are not shown.
 fn more(diagnostics: &[Diagnostic]) -> Option<String> {
-    let more = diagnostics.len().saturating_sub(SHOWN);
+    let more = diagnostics.len().saturating_sub(MAX_SHOWN);
     (more > 0).then(|| format!("... and {more} more"))
 }
 
@@ -238,7 +238,7 @@ pub fn diagnostics_json(diagnostics: &[Diagnostic], sources: &Sources) -> String
         // Serialization of a struct of texts and numbers cannot fail.
         serde_json::to_string(&json(diagnostic, sources, &renderer)).unwrap_or_default() + "\n"
     };
-    diagnostics.iter().take(SHOWN).chain(&more).map(line).collect()
+    diagnostics.iter().take(MAX_SHOWN).chain(&more).map(line).collect()
 }
 
 fn json<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Renderer) -> JsonDiagnostic<'a> {

@@ -68,10 +68,10 @@ struct LineDetails {
 }
 
 /// Maximum length of a line in bytes, as in fio.
-const LINE: usize = 8191;
+const MAX_LINE_BYTES: usize = 8191;
 
 /// Maximum length of a section name in bytes, as in fio.
-const NAME: usize = 254;
+const MAX_NAME_BYTES: usize = 254;
 
 /// Precedes an option name whose first character has another meaning in ini files.
 const ESCAPE: char = '\\';
@@ -108,8 +108,8 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
 fn pieces(line: &str, dialect: Dialect) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
-    while dialect == Dialect::Fio && line.len() - start > LINE {
-        let end = boundary(line, start + LINE);
+    while dialect == Dialect::Fio && line.len() - start > MAX_LINE_BYTES {
+        let end = boundary(line, start + MAX_LINE_BYTES);
         pieces.push(start..end);
         start = end;
     }
@@ -233,7 +233,7 @@ fn indent(text: &str) -> &str {
 fn fio_section(text: &str) -> String {
     let end = text.char_indices().next_back().map_or(0, |(at, _)| at);
     let name = text.get(1..end).unwrap_or_default();
-    name[..boundary(name, NAME)].to_owned()
+    name[..boundary(name, MAX_NAME_BYTES)].to_owned()
 }
 
 /// The file name of an include line.

@@ -50,7 +50,7 @@ pub(crate) fn section(
         match Opt::from_name(&line.name, &setting.engine, environment.compat) {
             Some(opt) => found.push((at, opt)),
             None => {
-                let suggest = complaints.len() + wrong.len() < SUGGESTIONS;
+                let suggest = complaints.len() + wrong.len() < MAX_SUGGESTIONS;
                 complaints.push((at, unknown(line, &setting.engine, environment.compat, suggest)));
             }
         }
@@ -68,7 +68,7 @@ pub(crate) fn section(
 }
 
 /// Most diagnostics with suggestions.
-const SUGGESTIONS: usize = 200;
+const MAX_SUGGESTIONS: usize = 200;
 
 /// Evaluates one assignment, which may change `setting`. Errors, and a warning if the option is deprecated, go to `findings`.
 pub(crate) fn assignment(
@@ -236,7 +236,7 @@ fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Most characters of a refused value that are shown.
-const SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// A error in a value as a diagnostic.
 fn refusal(line: &Assignment, text: &str, error: ValueError) -> Diagnostic {
@@ -244,7 +244,8 @@ fn refusal(line: &Assignment, text: &str, error: ValueError) -> Diagnostic {
     let (message, origin) = match error.message {
         Some(message) => (message.into_string(), line.origin.clone()),
         None => {
-            let message = format!("invalid value `{}` for option `{}`", shortened(text, SHOWN), line.name);
+            let message =
+                format!("invalid value `{}` for option `{}`", shortened(text, MAX_SHOWN_CHARS), line.name);
             let characters = |range: &str| range.chars().count();
             let start = characters(text.get(..error.start).unwrap_or(""));
             let length = characters(text.get(error.start..error.start + error.length).unwrap_or(""));

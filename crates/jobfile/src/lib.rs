@@ -21,8 +21,8 @@ mod value;
 
 pub use builder::Builder;
 pub use catalogue::{
-    AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit,
-    absent_engine, absent_engines, absent_word, absent_words, canonical_engine, option_names, preset_options,
+    ABSENT_ENGINES, AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind,
+    ValueUnit, absent_engine, absent_word, absent_words, canonical_engine, option_names, preset_options,
     rows,
 };
 pub use diagnostic::{

@@ -47,7 +47,7 @@ pub(crate) fn is_global(name: &str) -> bool {
 }
 
 /// Maximum nesting of included files.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Most lines from included files, including `include` lines. Files that include others several times could otherwise exceed the memory.
 const MAX_INCLUDED_LINES: usize = 1 << 20;
@@ -173,13 +173,11 @@ impl IncludeReader<'_> {
         let name_of = |source| self.library.sources.name(source);
         let refusal = if self.stack.iter().any(|&outer| name_of(outer) == name_of(source)) {
             Some(("circular-include", "includes itself".to_owned()))
-        } else if self.stack.len() > DEPTH {
-            Some(("deep-include", format!("is nested too deeply: the limit is {DEPTH} levels")))
+        } else if self.stack.len() > MAX_DEPTH {
+            Some(("deep-include", format!("is nested too deeply: the limit is {MAX_DEPTH} levels")))
         } else if self.library.spliced > MAX_INCLUDED_LINES {
-            Some((
-                "endless-include",
-                format!("exceeds the limit of {MAX_INCLUDED_LINES} lines from included files"),
-            ))
+            let why = format!("exceeds the limit of {MAX_INCLUDED_LINES} lines from included files");
+            Some(("endless-include", why))
         } else {
             None
         };

@@ -258,7 +258,7 @@ fn replace(text: &str, keyword: &str, value: &str) -> String {
 }
 
 /// Names of one list that are refused one by one. Each message shows the whole list, which may be long.
-const REPORTED: usize = 10;
+const MAX_REPORTED: usize = 10;
 
 /// `directory` and `opendir` must name directories that exist.
 pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
@@ -276,7 +276,7 @@ pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
             problem.job(as_written::name(job))
         };
         let mut missing = names.iter().filter(|name| !Path::new(name).is_dir());
-        for name in missing.by_ref().take(REPORTED) {
+        for name in missing.by_ref().take(MAX_REPORTED) {
             let problem = problem(format!("{name} is not a directory"));
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
         }
@@ -368,8 +368,8 @@ mod tests {
     fn a_long_list_of_missing_directories_has_few_messages() {
         let names: Vec<_> = (0..200).map(|number| format!("/nonexistent/{number}")).collect();
         let refused = refusals(&format!("[a]\nsize=4k\ndirectory={}\n", names.join(":")));
-        assert_eq!(refused.len(), REPORTED + 1);
-        assert_eq!(refused[REPORTED], "190 more names of this list are not directories");
+        assert_eq!(refused.len(), MAX_REPORTED + 1);
+        assert_eq!(refused[MAX_REPORTED], "190 more names of this list are not directories");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use ferrio_job::{FileKind, FileRun, FileType, SetupError, file_number, numbered_
 use ferrio_machine::names_in;
 
 use crate::file_names::{CloneNames, NumberedNames};
-use crate::probe::{Found, probe};
+use crate::probe::{FoundFile, probe};
 
 /// Most files of a section that a description lists one by one.
 pub(crate) const MAX_LISTED: u64 = 1000;
@@ -31,7 +31,7 @@ const MAX_ENTRIES: usize = 400_000;
 pub(crate) struct FoundRun {
     pub(crate) first: u64,
     pub(crate) count: u64,
-    pub(crate) found: Found,
+    pub(crate) found: FoundFile,
 }
 
 /// The files found so far.
@@ -131,7 +131,7 @@ impl FileRuns {
     }
 
     /// Appends files to the last run if they are like it.
-    fn add(&mut self, runs: &mut Vec<FoundRun>, first: u64, count: u64, found: Found) {
+    fn add(&mut self, runs: &mut Vec<FoundRun>, first: u64, count: u64, found: FoundFile) {
         match runs.last_mut() {
             Some(last) if last.found == found && is_countable(&found) => last.count += count,
             _ => {
@@ -147,8 +147,8 @@ impl FileRuns {
         names: &CloneNames<'_>,
         number: u64,
         wanted: FileType,
-        last: Option<Found>,
-    ) -> Result<Found, SetupError> {
+        last: Option<FoundFile>,
+    ) -> Result<FoundFile, SetupError> {
         if !self.may_look()
             && let Some(last) = last
         {
@@ -221,7 +221,7 @@ pub(crate) fn run_of(names: &CloneNames<'_>, list: &Arc<str>, first: u64, count:
 }
 
 /// Devices are listed one by one: each has a place of its own.
-fn is_countable(found: &Found) -> bool {
+fn is_countable(found: &FoundFile) -> bool {
     found.kind == FileKind::Regular && found.device.is_none()
 }
 

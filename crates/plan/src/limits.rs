@@ -76,12 +76,9 @@ pub(crate) fn check_full_device(job: &Job, spec: &JobSpec, findings: &mut Findin
             true => "option `fill_device` of a job that reads is not implemented yet",
             false => "option `fill_device` with `overwrite` is not implemented yet",
         };
-        let problem = Diagnostic::error(message, place(job, &[Opt::FillDevice]))
-            .code("unimplemented-value")
-            .job(name(job));
-        findings.refuse_unsupported(
-            problem.help("fill the device with a job that only writes, then use its file in another job"),
-        );
+        let problem = Diagnostic::error(message, place(job, &[Opt::FillDevice])).code("unimplemented-value");
+        let help = "fill the device with a job that only writes, then use its file in another job";
+        findings.refuse_unsupported(problem.help(help).job(name(job)));
     }
     if spec.engine.cannot_extend() {
         let message =

@@ -11,7 +11,7 @@ use ferrio_nbd::{Export, NbdError, ServerQuery, Uri};
 use crate::as_written::{engine_is, inert, refuse};
 use crate::direction::changes_data;
 use crate::findings::Findings;
-use crate::probe::Found;
+use crate::probe::FoundFile;
 
 inert! {
     Filename FilenameFormat Directory PreRead:
@@ -88,11 +88,11 @@ pub(crate) fn check_files(files: usize) -> Result<(), SetupError> {
 ///
 /// # Errors
 /// The server cannot be reached, or the export cannot do what the job needs.
-pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<Found, SetupError> {
+pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<FoundFile, SetupError> {
     spec.opening.pre_read = false;
     let export = exports.of(spec)?;
     fit(spec, &export)?;
-    Ok(Found { size: Some(export.size), ..Found::PRETEND })
+    Ok(FoundFile { size: Some(export.size), ..FoundFile::PRETEND })
 }
 
 /// Messages call the file of a job by its export. fio calls it by the name that a file would have.

@@ -10,14 +10,14 @@ use crate::as_written::{asks, lacks, refuse};
 use crate::findings::Findings;
 
 /// Files of a job that are looked at: names of a series differ in numbers only.
-const MOST: usize = 100;
+const MAX_EXAMINED: usize = 100;
 
 const CODE: &str = "unsafe-file-name";
 
 /// Refuses names with control characters, unless the file is there already, and names made from that of a job that lead upwards.
 pub(crate) fn check(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let is_new = |found: Option<u64>, kind| found.is_none() && kind == FileKind::Regular;
-    let files = spec.files.iter().take(MOST).filter(|file| is_new(file.found, file.kind));
+    let files = spec.files.iter().take(MAX_EXAMINED).filter(|file| is_new(file.found, file.kind));
     let files: Vec<String> = files.map(|file| file.path.to_string_lossy().into_owned()).collect();
     let logs: Vec<String> = log_files(spec).into_iter().map(|log| log.path).collect();
     let has_outputs = spec.life.runs_commands() || asks(job, Opt::VerifyStateSave);

@@ -16,7 +16,7 @@ const STANDARD_STREAMS: &str = "-";
 
 /// A file or device found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) kind: FileKind,
     /// Bytes; `None` when nothing is there or the size cannot be known.
     pub(crate) size: Option<u64>,
@@ -24,13 +24,13 @@ pub(crate) struct Found {
     pub(crate) device: Option<DeviceNumber>,
 }
 
-impl Found {
+impl FoundFile {
     /// A file of an engine without files.
-    pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None, device: None };
+    pub(crate) const PRETEND: FoundFile = FoundFile { kind: FileKind::Pretend, size: None, device: None };
 }
 
 /// Looks at one path of a job, which must be of this type; symbolic links are followed.
-pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<Found, SetupError> {
+pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<FoundFile, SetupError> {
     if path.as_os_str() == STANDARD_STREAMS {
         let message = format!(
             "failed to get file size of {STANDARD_STREAMS}: jobs cannot use standard input and output"
@@ -43,7 +43,7 @@ pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<Found, SetupError> 
         FileType::Char => {
             let device = fs::metadata(path).ok().filter(|found| found.file_type().is_block_device());
             let device = device.map(|found| device_number(found.rdev()));
-            Ok(Found { kind: FileKind::Char, size: None, device })
+            Ok(FoundFile { kind: FileKind::Char, size: None, device })
         }
         FileType::Block if !path.exists() => Err(no_block_device(path, libc::ENOENT)),
         FileType::File => of_kind(path, FileKind::Regular, wanted),
@@ -52,9 +52,9 @@ pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<Found, SetupError> 
 }
 
 /// Looks at a path that must be a device of persistent memory.
-pub(crate) fn probe_dax(path: &Path) -> Result<Found, SetupError> {
+pub(crate) fn probe_dax(path: &Path) -> Result<FoundFile, SetupError> {
     match DaxDevice::at(path) {
-        Some(device) => Ok(Found { kind: FileKind::Char, size: Some(device.size), device: None }),
+        Some(device) => Ok(FoundFile { kind: FileKind::Char, size: Some(device.size), device: None }),
         None => {
             let message = format!("{} not a DAX device!", path.display());
             Err(SetupError::new(libc::EINVAL, "get_file_size", message))
@@ -63,13 +63,13 @@ pub(crate) fn probe_dax(path: &Path) -> Result<Found, SetupError> {
 }
 
 /// Looks at a path that must be the character device of an NVMe namespace.
-pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result<Found, SetupError> {
+pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result<FoundFile, SetupError> {
     let name = path.display();
     let refused = |errno, message: String| Err(SetupError::new(errno, "get_file_size", message));
     match Namespace::at(path) {
         Ok(namespace) => {
             let size = namespace.blocks.saturating_mul(namespace.block_bytes(protection_by_device).into());
-            Ok(Found { kind: FileKind::Char, size: Some(size), device: None })
+            Ok(FoundFile { kind: FileKind::Char, size: Some(size), device: None })
         }
         Err(NamespaceError::NotCharacterDevice) => {
             let text = "ioengine io_uring_cmd only works with nvme ns generic char devices (/dev/ngXnY)";
@@ -90,7 +90,11 @@ pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result
 }
 
 /// Looks at a path that must be a SCSI disk, or a SCSI generic device.
-pub(crate) fn probe_scsi(path: &Path, wanted: FileType, in_words_of_fio: bool) -> Result<Found, SetupError> {
+pub(crate) fn probe_scsi(
+    path: &Path,
+    wanted: FileType,
+    in_words_of_fio: bool,
+) -> Result<FoundFile, SetupError> {
     let kind = if path.exists() { probe(path, wanted)?.kind } else { FileKind::Regular };
     let refused = |words: &str, what: &str| {
         let advice = format!("{} is {what}; name one such as /dev/sg0 or /dev/sda", path.display());
@@ -99,7 +103,7 @@ pub(crate) fn probe_scsi(path: &Path, wanted: FileType, in_words_of_fio: bool) -
     match kind {
         FileKind::Block => probe(path, wanted),
         FileKind::Char => match ScsiGeneric::at(path) {
-            Some(device) => Ok(Found { kind: FileKind::Char, size: device.size, device: None }),
+            Some(device) => Ok(FoundFile { kind: FileKind::Char, size: device.size, device: None }),
             None => {
                 let words = "unable to successfully execute read capacity to get block size and maximum lba";
                 refused(&format!("ioengine sg {words}"), "no SCSI device")
@@ -112,9 +116,9 @@ pub(crate) fn probe_scsi(path: &Path, wanted: FileType, in_words_of_fio: bool) -
 }
 
 /// Looks at a path that must be a device of raw flash.
-pub(crate) fn probe_flash(path: &Path, in_words_of_fio: bool) -> Result<Found, SetupError> {
+pub(crate) fn probe_flash(path: &Path, in_words_of_fio: bool) -> Result<FoundFile, SetupError> {
     match flash_bytes(path) {
-        Some(size) => Ok(Found { kind: FileKind::Char, size: Some(size), device: None }),
+        Some(size) => Ok(FoundFile { kind: FileKind::Char, size: Some(size), device: None }),
         None => {
             let words = format!("libmtd: error!: \"{}\" is not a character device", path.display());
             let advice = format!("{} is no raw flash; name a device such as /dev/mtd0", path.display());
@@ -133,7 +137,7 @@ fn not_of_the_engine(engine: &str, words: &str, advice: &str, in_words_of_fio: b
 }
 
 /// The file or device at a path, which must be of the kind that `filetype` asks for. fio does not check that, and lays a file out over a device node.
-fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<Found, SetupError> {
+fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<FoundFile, SetupError> {
     let found = detect(path)?;
     if found.kind == kind {
         return Ok(found);
@@ -147,11 +151,11 @@ fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<Found, Setup
     Err(SetupError::new(libc::EINVAL, "get_file_type", message))
 }
 
-fn detect(path: &Path) -> Result<Found, SetupError> {
+fn detect(path: &Path) -> Result<FoundFile, SetupError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Found { kind: FileKind::Regular, size: None, device: None });
+            return Ok(FoundFile { kind: FileKind::Regular, size: None, device: None });
         }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
@@ -162,14 +166,14 @@ fn detect(path: &Path) -> Result<Found, SetupError> {
     let kind = metadata.file_type();
     if kind.is_block_device() {
         let device = Some(device_number(metadata.rdev()));
-        Ok(Found { kind: FileKind::Block, size: Some(device_size(path)?), device })
+        Ok(FoundFile { kind: FileKind::Block, size: Some(device_size(path)?), device })
     } else if kind.is_char_device() {
-        Ok(Found { kind: FileKind::Char, size: None, device: None })
+        Ok(FoundFile { kind: FileKind::Char, size: None, device: None })
     } else if kind.is_dir() {
         let message = format!("{} is a directory: name a file or a device", path.display());
         Err(SetupError::new(libc::EISDIR, "unlink", message))
     } else if kind.is_file() {
-        Ok(Found { kind: FileKind::Regular, size: Some(metadata.len()), device: None })
+        Ok(FoundFile { kind: FileKind::Regular, size: Some(metadata.len()), device: None })
     } else {
         let message = format!("failed to get file size of {}", path.display());
         Err(SetupError::new(libc::EINVAL, "get_file_size", message))
@@ -194,7 +198,7 @@ fn no_block_device(path: &Path, errno: i32) -> SetupError {
 mod tests {
     use super::*;
 
-    fn probe(path: &Path) -> Result<Found, SetupError> {
+    fn probe(path: &Path) -> Result<FoundFile, SetupError> {
         super::probe(path, FileType::Detect)
     }
 
@@ -203,14 +207,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         fs::write(&file, b"12345").unwrap();
-        assert_eq!(probe(&file), Ok(Found { kind: FileKind::Regular, size: Some(5), device: None }));
+        assert_eq!(probe(&file), Ok(FoundFile { kind: FileKind::Regular, size: Some(5), device: None }));
         assert_eq!(
             probe(&dir.path().join("none")),
-            Ok(Found { kind: FileKind::Regular, size: None, device: None })
+            Ok(FoundFile { kind: FileKind::Regular, size: None, device: None })
         );
         assert_eq!(
             probe(Path::new("/dev/null")),
-            Ok(Found { kind: FileKind::Char, size: None, device: None })
+            Ok(FoundFile { kind: FileKind::Char, size: None, device: None })
         );
         assert_eq!(probe(dir.path()).unwrap_err().errno, libc::EISDIR);
         assert_eq!(probe(&file.join("below")).unwrap_err().errno, libc::ENOTDIR);

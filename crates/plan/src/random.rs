@@ -142,9 +142,8 @@ fn beyond_file_text(spec: &JobSpec, file: &FileSpec) -> Option<String> {
             let sum =
                 |d| lists[d].iter().fold(0, |sum: u64, zone: &AccessZone| sum.saturating_add(zone.size));
             Direction::ALL.into_iter().find(|&d| exceeds(d, sum(d)))?;
-            Some(format!(
-                "zoned_abs sizes exceed file size: an offset beyond the end of {path} ends the pass"
-            ))
+            let what = "zoned_abs sizes exceed file size";
+            Some(format!("{what}: an offset beyond the end of {path} ends the pass"))
         }
         Distribution::Sequence { blocks, .. } => {
             let last = blocks.iter().max()?;

@@ -53,7 +53,7 @@ fn replays(job: &Job) -> bool {
 }
 
 /// Bad lines of one log that are reported one by one.
-const REPORTED: u64 = 10;
+const MAX_REPORTED: u64 = 10;
 
 /// How a log that cannot be replayed is reported.
 const FUNC: &str = "failed initializing iolog";
@@ -74,9 +74,9 @@ pub(crate) fn read(
     logs.truncate(clones);
     let used = logs.len();
     let kept = match (plan.describes_only, job.options.value(Opt::ReadIologChunked)) {
-        (true, _) => Kept::Summary { most_steps: MAX_DESCRIBED / used.max(1) },
-        (false, true) => Kept::Place,
-        (false, false) => Kept::Steps,
+        (true, _) => LogRetention::Summary { most_steps: MAX_DESCRIBED / used.max(1) },
+        (false, true) => LogRetention::Place,
+        (false, false) => LogRetention::Steps,
     };
     if let Some(merging) = Merging::of(job) {
         return Some(vec![read_merged(job, merging, &rules, kept, plan, findings).map(Arc::new)]);
@@ -99,7 +99,7 @@ fn read_merged(
     job: &Job,
     merging: Merging,
     rules: &ReplayRules,
-    kept: Kept,
+    kept: LogRetention,
     plan: &PlanOptions,
     findings: &mut Findings,
 ) -> Result<Replay, SetupError> {
@@ -119,7 +119,7 @@ fn read_merged(
 
 /// The part of a log that a plan keeps beside its summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
+enum LogRetention {
     Steps,
     /// Where it can be read again.
     Place,
@@ -133,12 +133,12 @@ enum Kept {
 /// Steps that are read of the logs of a job that is described.
 const MAX_DESCRIBED: usize = 300_000;
 
-impl Kept {
+impl LogRetention {
     /// The most steps to read of each log.
     fn most_steps(self) -> usize {
         match self {
-            Kept::Steps | Kept::Place => usize::MAX,
-            Kept::Summary { most_steps } => most_steps,
+            LogRetention::Steps | LogRetention::Place => usize::MAX,
+            LogRetention::Summary { most_steps } => most_steps,
         }
     }
 }
@@ -192,7 +192,7 @@ fn read_log(
     name: &str,
     source: Source,
     rules: &ReplayRules,
-    kept: Kept,
+    kept: LogRetention,
     findings: &mut Findings,
 ) -> Result<Replay, SetupError> {
     let shown = &source_name(name.as_ref());
@@ -201,7 +201,7 @@ fn read_log(
     };
     let log = LogToRead { job, shown, rules, most: kept.most_steps() };
     let (summary, steps) = match kept {
-        Kept::Place => {
+        LogRetention::Place => {
             let (file, bytes) = source.into_file().map_err(|error| {
                 let message = format!("cannot copy the log to a temporary file: {}", reason(&error));
                 failed(error.raw_os_error(), message)
@@ -210,13 +210,13 @@ fn read_log(
             let (summary, devices) = log.read(part, &mut |_| {}, findings)?;
             (summary, ReplaySteps::Chunked(ChunkedLog { file, bytes, rules: rules.clone(), devices }))
         }
-        Kept::Steps => {
+        LogRetention::Steps => {
             let mut steps = Vec::new();
             let (summary, _) = log.read(source.into_stream(), &mut |step| steps.push(step), findings)?;
             steps.shrink_to_fit();
             (summary, ReplaySteps::Loaded(steps))
         }
-        Kept::Summary { .. } => {
+        LogRetention::Summary { .. } => {
             (log.read(source.into_stream(), &mut |_| {}, findings)?.0, ReplaySteps::Loaded(Vec::new()))
         }
     };
@@ -261,15 +261,15 @@ impl LogToRead<'_> {
                 Err(StepError::Skipped { line, message }) => {
                     bad_lines += 1;
                     left -= 1;
-                    if bad_lines <= REPORTED {
+                    if bad_lines <= MAX_REPORTED {
                         findings.note(self.bad_line(format!("{message} ({}, {entry} {line})", self.shown)));
                     }
                 }
                 Err(error) => return Err(unusable(&error)),
             }
         }
-        if bad_lines > REPORTED {
-            let message = format!("{} more bad {entry}s in {}", bad_lines - REPORTED, self.shown);
+        if bad_lines > MAX_REPORTED {
+            let message = format!("{} more bad {entry}s in {}", bad_lines - MAX_REPORTED, self.shown);
             findings.note(self.bad_line(message));
         }
         let nothing = match log.is_trace() {

@@ -196,11 +196,8 @@ fn absent_choice(given: &GivenOption) -> Option<Diagnostic> {
     let Value::Word(word, _) = &given.value else { return None };
     let reason = absent_word(given.opt, word)?;
     let message = format!("option `{}={word}` is not available: {reason}", given.opt.row().name);
-    Some(
-        Diagnostic::error(message, given.value_origin.clone())
-            .code("unavailable-value")
-            .help("choose another word, or remove the option"),
-    )
+    let problem = Diagnostic::error(message, given.value_origin.clone()).code("unavailable-value");
+    Some(problem.help("choose another word, or remove the option"))
 }
 
 /// Refuses an unsupported option, and says what it does in fio and what to do.

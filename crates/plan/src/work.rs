@@ -12,7 +12,7 @@ use crate::as_written::engine_is;
 use crate::findings::Findings;
 
 /// Pause between two looks at the program of `exec`, as in fio.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The load of `cpuio`.
 pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
@@ -44,7 +44,7 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
     let whole = std::mem::take(spec);
     let Limits { number_ios, runtime, time_based, ramp_time, startdelay, .. } = whole.limits;
     let cpu = &whole.engine_options.cpu;
-    let time = if whole.engine.is_background_load() { cpu.pause(cpu.chunk) } else { BETWEEN_LOOKS };
+    let time = if whole.engine.is_background_load() { cpu.pause(cpu.chunk) } else { POLL_INTERVAL };
     // Nothing else ends a job that only makes a load. fio ends such a job if it is a thread, whatever its run time.
     let endless = runtime.is_zero() && number_ios == 0;
     let exits = whole.life.ends_with_others || whole.thread || endless;

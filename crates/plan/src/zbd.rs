@@ -248,9 +248,8 @@ fn skip(job: &Job, files: &[FileSpec], zones: &[FileZones]) -> Result<u64, Setup
     };
     if bytes % zones.size != 0 {
         let (path, zone) = (file.path.display(), zones.size);
-        return Err(failed(format!(
-            "{path}: zoneskip {bytes} is not a multiple of the device zone size {zone}."
-        )));
+        let what = "is not a multiple of the device zone size";
+        return Err(failed(format!("{path}: zoneskip {bytes} {what} {zone}.")));
     }
     Ok(bytes)
 }

@@ -14,7 +14,7 @@ use ferrio_job::AsFio;
 use ferrio_job::EngineKind;
 use ferrio_job::codes::{self, SUBJECTS};
 use ferrio_jobfile::{
-    Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, absent_words, default_text, rows,
+    ABSENT_ENGINES, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_words, default_text, rows,
 };
 
 use crate::support::same;
@@ -204,7 +204,7 @@ fn counts(engines_page: &str) -> String {
     };
     let engines: Vec<_> = EngineKind::ALL.iter().map(engine).collect();
     let _ = writeln!(text, "\n[Engines]({engines_page}): {}.", engines.join(", "));
-    let absent: Vec<_> = absent_engines().iter().map(|engine| code(engine.name)).collect();
+    let absent: Vec<_> = ABSENT_ENGINES.iter().map(|engine| code(engine.name)).collect();
     let _ = writeln!(text, "\nEngines of fio that are not available here: {}.", absent.join(", "));
     text
 }

@@ -191,9 +191,8 @@ impl Builder {
         self.target = OptionTarget::Nothing;
         let message = format!("the job `{name}` is left out: `--section` before it does not name it");
         let warning = Diagnostic::warning(message, argument.origin()).code("job-left-out");
-        self.problem(
-            warning.help(format!("to run it, name it before `--section`, or add `--section={name}`")),
-        );
+        let help = format!("to run it, name it before `--section`, or add `--section={name}`");
+        self.problem(warning.help(help));
     }
 
     /// Warns of names that no job has, unless there are no jobs at all.

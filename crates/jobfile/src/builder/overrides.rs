@@ -22,11 +22,9 @@ impl Override {
         let (left, value) = text.split_once('=').map_or((text, None), |(left, value)| (left, Some(value)));
         let (job, name) = left.rsplit_once(':').map_or((None, left), |(job, name)| (Some(job), name));
         let refuse = |label: &str| {
-            let diagnostic = Diagnostic::error(
-                format!("invalid value `{text}` for option `{}`", option_name(argument)),
-                whole.clone(),
-            );
             let name = option_name(argument);
+            let message = format!("invalid value `{text}` for option `{name}`");
+            let diagnostic = Diagnostic::error(message, whole.clone());
             let help =
                 format!("write {name} OPTION=VALUE, or {name} JOB:OPTION=VALUE for the jobs of one name");
             Err(Box::new(diagnostic.code("invalid-value").label(label).help(help)))
@@ -78,12 +76,9 @@ pub(super) fn apply(
         let Some(job) = one.job.as_ref().filter(|job| drafts.iter().all(|draft| draft.name != **job)) else {
             continue;
         };
-        let place = one.argument.origin();
-        let diagnostic = Diagnostic::error(
-            format!("`{}` names the job `{job}`, which does not exist", option_name(&one.argument)),
-            place,
-        );
-        diagnostics.push(diagnostic.code("unknown-job"));
+        let name = option_name(&one.argument);
+        let message = format!("`{name}` names the job `{job}`, which does not exist");
+        diagnostics.push(Diagnostic::error(message, one.argument.origin()).code("unknown-job"));
     }
     for draft in drafts {
         let of_job = overrides.iter().filter(|one| one.job.as_ref().is_none_or(|job| *job == draft.name));

@@ -20,13 +20,7 @@ pub struct AbsentEngine {
 /// The engine of fio with this name, if ferrio lacks it.
 #[must_use]
 pub fn absent_engine(name: &str) -> Option<&'static AbsentEngine> {
-    ABSENT.iter().find(|engine| engine.name == name)
-}
-
-/// All absent engines by name.
-#[must_use]
-pub fn absent_engines() -> &'static [AbsentEngine] {
-    ABSENT
+    ABSENT_ENGINES.iter().find(|engine| engine.name == name)
 }
 
 /// The reason why a word of a supported option is not available.
@@ -69,8 +63,8 @@ const SOLARIS: &str = "engine solarisaio exists on Solaris only";
 
 macro_rules! absent {
     ($($name:literal: $help:literal, $reason:expr, $instead:literal;)+) => {
-        /// In the order of their names.
-        static ABSENT: &[AbsentEngine] =
+        /// All absent engines by name.
+        pub static ABSENT_ENGINES: &[AbsentEngine] =
             &[$(AbsentEngine { name: $name, help: $help, reason: $reason, instead: $instead }),+];
 
         /// Absent engines as words of `ioengine`.
@@ -147,12 +141,12 @@ mod tests {
 
     #[test]
     fn an_absent_engine_is_one_of_fio_has_a_sentence_and_something_instead() {
-        for engine in ABSENT {
+        for engine in ABSENT_ENGINES {
             assert!(Opt::Ioengine.row().choice(engine.name).is_some(), "{}", engine.name);
             assert!(is_a_sentence(engine.reason), "{}", engine.name);
             assert!(engine.instead.split(' ').count() >= 3, "{}", engine.name);
         }
-        assert!(ABSENT.is_sorted_by_key(|engine| engine.name));
+        assert!(ABSENT_ENGINES.is_sorted_by_key(|engine| engine.name));
         let usable: Vec<&str> = Opt::Ioengine.row().usable_choices().map(|engine| engine.word).collect();
         let (last, others) = usable.split_last().expect("engines");
         assert!(*last == "external" && others.is_sorted());

@@ -28,7 +28,7 @@ mod zone;
 use ferrio_job::{Compat, DatabaseModel};
 use opt::COUNT;
 
-pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
+pub use absent::{ABSENT_ENGINES, AbsentEngine, absent_engine, absent_word};
 pub use opt::Opt;
 pub use row::{
     Multi, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, canonical_engine,

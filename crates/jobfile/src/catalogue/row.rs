@@ -248,7 +248,7 @@ impl OptionRow {
     }
 }
 
-/// The words of an option that are not available, with the reasons; without engines, which [`super::absent_engines`] lists.
+/// The words of an option that are not available, with the reasons; without engines, which [`super::ABSENT_ENGINES`] lists.
 #[must_use]
 pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
     row.choices.iter().filter_map(|choice| Some((choice.word, absent_word(row.opt, choice.word)?))).collect()

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Diagnostic, Origin};
 
-use super::{LINE, LinePart, NAME};
+use super::{LinePart, MAX_LINE_BYTES, MAX_NAME_BYTES};
 use crate::catalogue::Opt;
 use crate::value::Dialect;
 
@@ -32,11 +32,11 @@ pub(super) fn find(piece: &LinePart<'_>, dialect: Dialect) -> Option<(Unreadable
     if piece.line == 1 && kept.starts_with('\u{feff}') {
         return found(Unreadable::ByteOrderMark, 0);
     }
-    if kept.len() > LINE {
+    if kept.len() > MAX_LINE_BYTES {
         return Some((Unreadable::Long(kept.len()), piece.origin_of_end(text)));
     }
     let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
-    (name > NAME && dialect == Dialect::Ferrio)
+    (name > MAX_NAME_BYTES && dialect == Dialect::Ferrio)
         .then(|| (Unreadable::LongName(name), piece.origin_of_end(text)))
 }
 
@@ -64,13 +64,13 @@ impl Unreadable {
             Unreadable::Long(bytes) => {
                 Diagnostic::error(format!("the line has {bytes} bytes"), origin.part(0, 1))
                     .code("long-line")
-                    .label(format!("the limit is {LINE}"))
+                    .label(format!("the limit is {MAX_LINE_BYTES}"))
                     .help("give the option several times, or use a shorter value")
             }
             Unreadable::LongName(bytes) => {
                 Diagnostic::error(format!("the section name has {bytes} bytes"), origin.part(0, 1))
                     .code("long-name")
-                    .label(format!("the limit is {NAME}"))
+                    .label(format!("the limit is {MAX_NAME_BYTES}"))
             }
         }
     }

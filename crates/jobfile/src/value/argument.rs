@@ -27,13 +27,12 @@ pub(crate) fn read(
         (Opt::RandomDistribution, "zipf" | "zipf_exact" | "pareto" | "normal") => {
             skew(word, argument).map(|skew| Argument::Distribution(Distribution::Skewed(skew)))
         }
-        (Opt::RandomDistribution, "zoned") => zones(kb_base, word, argument, whole)
-            .map(|zones| Argument::Distribution(Distribution::Zoned(zones))),
-        (Opt::RandomDistribution, "zoned_abs") => zones(kb_base, word, argument, whole)
-            .map(|zones| Argument::Distribution(Distribution::ZonedAbs(zones))),
-        (Opt::RandomDistribution, "sequence") => {
-            let distribution = Distribution::Sequence { blocks: sequence(argument, whole)?, stride: false };
-            Ok(Argument::Distribution(distribution))
+        (Opt::RandomDistribution, "zoned" | "zoned_abs" | "sequence") => {
+            Ok(Argument::Distribution(match word {
+                "zoned" => Distribution::Zoned(zones(kb_base, word, argument, whole)?),
+                "zoned_abs" => Distribution::ZonedAbs(zones(kb_base, word, argument, whole)?),
+                _ => Distribution::Sequence { blocks: sequence(argument, whole)?, stride: false },
+            }))
         }
         (Opt::FileServiceType, "zipf" | "zipf_exact" | "pareto" | "normal") => {
             skew(word, argument).map(|skew| Argument::FileService(FileService::Skewed(skew)))
@@ -185,11 +184,10 @@ fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec
 
 /// The count after a word that is not a distribution: I/Os until the next file's turn.
 fn file_service(word: &str, argument: Option<TextPiece<'_>>) -> Result<Argument, ValueError> {
-    let given = argument
-        .map(|argument| {
-            argument.text.parse::<u32>().map_err(|_| argument.error("a number of I/Os per file is expected"))
-        })
-        .transpose()?;
+    let number = |argument: TextPiece<'_>| {
+        argument.text.parse::<u32>().map_err(|_| argument.error("a number of I/Os per file is expected"))
+    };
+    let given = argument.map(number).transpose()?;
     let ios = given.unwrap_or(1).max(1);
     Ok(match (word, given) {
         ("sequential", Some(unused)) => Argument::Unused(unused),

@@ -156,7 +156,7 @@ pub(super) fn decimal_prefix(text: &str) -> &str {
 }
 
 /// Maximum nesting of operators.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Precedence of a suffix: between `+` and `*`.
 const SUFFIX: u8 = 3;
@@ -187,7 +187,7 @@ impl<A: Arithmetic> ExpressionParser<'_, A> {
     /// Reads operators that bind at least as tightly as `least`.
     fn expression(&mut self, least: u8) -> Result<Number, ValueError> {
         self.depth += 1;
-        if self.depth > DEPTH {
+        if self.depth > MAX_DEPTH {
             return Err(self.error("too deeply nested"));
         }
         let mut left = self.operand()?;

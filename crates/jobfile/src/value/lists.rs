@@ -11,9 +11,9 @@ use super::number::size_factor;
 use crate::catalogue::{OptionRow, ValueKind};
 
 /// The highest CPU number plus one.
-const CPUS: u32 = 1024;
+const MAX_CPUS: u32 = 1024;
 /// Maximum number of placement ids.
-const IDS: usize = 128;
+const MAX_IDS: usize = 128;
 
 /// Decimal numbers joined by `:`.
 pub(crate) fn floats(row: &OptionRow, text: &str) -> Result<Value, ValueError> {
@@ -80,8 +80,8 @@ pub(crate) fn cpus(text: &str) -> Result<Value, ValueError> {
     let mut cpus = BTreeSet::new();
     for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a CPU number is expected")?;
-        if last >= CPUS {
-            return Err(piece.trim().error(format!("the highest CPU number is {}", CPUS - 1)));
+        if last >= MAX_CPUS {
+            return Err(piece.trim().error(format!("the highest CPU number is {}", MAX_CPUS - 1)));
         }
         cpus.extend(first..=last);
     }
@@ -100,8 +100,8 @@ pub(crate) fn ids(text: &str) -> Result<Value, ValueError> {
             return Err(piece.trim().error("the highest placement id is 65535"));
         }
         ids.extend(first..=last);
-        if ids.len() > IDS {
-            return Err(piece.trim().error(format!("at most {IDS} ids are allowed")));
+        if ids.len() > MAX_IDS {
+            return Err(piece.trim().error(format!("at most {MAX_IDS} ids are allowed")));
         }
     }
     ids.sort_unstable();

@@ -11,7 +11,7 @@ use super::{lists, pattern, split, words};
 use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, rows};
 
 /// Maximum length of a file name in bytes.
-pub(super) const NAME: usize = 4095;
+pub(super) const MAX_NAME_BYTES: usize = 4095;
 
 impl OptionRow {
     /// The value that applies if the option is not given, if one is declared.
@@ -126,8 +126,10 @@ fn withdrawn(row: &'static OptionRow) -> ValueError {
 
 /// Checks the limits on text that is taken unchanged.
 fn plain(row: &'static OptionRow, text: &str) -> Result<(), ValueError> {
-    if matches!(row.opt, Opt::Filename | Opt::DpScheme) && text.len() > NAME {
-        return Err(TextPiece::whole(text).error(format!("{} bytes long; the limit is {NAME}", text.len())));
+    if matches!(row.opt, Opt::Filename | Opt::DpScheme) && text.len() > MAX_NAME_BYTES {
+        return Err(
+            TextPiece::whole(text).error(format!("{} bytes long; the limit is {MAX_NAME_BYTES}", text.len()))
+        );
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::error::{TextPiece, ValueError, leading_digits};
 use super::model::{ReadPatternFile, Value};
 
 /// Maximum size of a pattern file in bytes.
-const FILE: usize = 128 << 20;
+const MAX_FILE_BYTES: usize = 128 << 20;
 
 /// Reads a pattern; `formats` allows `%o`.
 pub(crate) fn pattern(
@@ -100,7 +100,7 @@ fn file(name: TextPiece<'_>, read_file: ReadPatternFile<'_>) -> Result<Vec<u8>, 
         read_file(Path::new(name.text)).map_err(|why| name.error(format!("cannot be read: {why}")))?;
     match content.len() {
         0 => Err(name.error("the file is empty")),
-        length if length > FILE => Err(name.error("the file is larger than 128 MiB")),
+        length if length > MAX_FILE_BYTES => Err(name.error("the file is larger than 128 MiB")),
         _ => Ok(content),
     }
 }

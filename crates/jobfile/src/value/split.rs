@@ -8,7 +8,7 @@ use super::number::{NumberReader, fill, pieces_by_comma};
 use crate::catalogue::OptionRow;
 
 /// Maximum number of entries per direction.
-const ENTRIES: usize = 64;
+const MAX_ENTRIES: usize = 64;
 
 /// `size/percent:size/percent...`, per direction by comma; blank shares divide what the others leave.
 pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, ValueError> {
@@ -19,8 +19,8 @@ pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     let splits = fill(text, pieces_by_comma(text, 3), 3, |list| {
         let mut splits = Vec::new();
         for entry in list.without_last(':').split(':') {
-            if splits.len() == ENTRIES {
-                return Err(entry.error(format!("at most {ENTRIES} block sizes are allowed")));
+            if splits.len() == MAX_ENTRIES {
+                return Err(entry.error(format!("at most {MAX_ENTRIES} block sizes are allowed")));
             }
             let (size, percent) = entry.cut('/');
             let bytes = reader.limited(size)? as u64;

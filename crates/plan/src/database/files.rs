@@ -11,7 +11,7 @@ use ferrio_machine::{BlockDevice, Room, StorageLocations, storage_device};
 use crate::as_written::refuse;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::probe::Found;
+use crate::probe::FoundFile;
 use crate::sizes::percent_of;
 
 const CODE: &str = "database-files";
@@ -19,7 +19,7 @@ const CODE: &str = "database-files";
 const MAX_FILES: u64 = 1 << 16;
 
 /// Finds what is at a path, and its size once the jobs before this one have laid out their files.
-pub(crate) type Find<'a> = dyn FnMut(&Path) -> Result<(Found, Option<u64>), SetupError> + 'a;
+pub(crate) type Find<'a> = dyn FnMut(&Path) -> Result<(FoundFile, Option<u64>), SetupError> + 'a;
 
 /// The files that all jobs of a database have, in order: data, log, double-write area.
 pub(crate) struct DatabaseFiles {
@@ -90,14 +90,14 @@ impl DatabaseFiles {
 /// A file of a database with what is there.
 struct PlacedFile {
     path: PathBuf,
-    there: Found,
+    there: FoundFile,
     size: Option<u64>,
 }
 
 impl PlacedFile {
     /// The file with its first `size` bytes in use.
     fn of_size(self, job: &Job, size: u64, findings: &mut Findings) -> Option<FileSpec> {
-        let Found { kind, size: found, .. } = self.there;
+        let FoundFile { kind, size: found, .. } = self.there;
         let real = self.size.unwrap_or(0);
         if kind != FileKind::Regular && real < size {
             let message = format!(

@@ -14,7 +14,7 @@ use crate::direction::changes_data;
 use crate::file_names::CloneNames;
 use crate::file_runs::{FoundRun, list_of, run_of};
 use crate::findings::Findings;
-use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_scsi};
+use crate::probe::{FoundFile, probe, probe_dax, probe_flash, probe_namespace, probe_scsi};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::{
@@ -30,7 +30,7 @@ impl Groups {
         job: &Job,
         spec: &JobSpec,
         path: &Path,
-        found: &Found,
+        found: &FoundFile,
         findings: &mut Findings,
     ) {
         let allowed = job.options.value::<bool>(Opt::AllowMountedWrite);
@@ -145,7 +145,7 @@ impl Groups {
         for path in (0..names.count()).filter_map(|number| names.path(number)) {
             let found = match export {
                 Some(export) => export,
-                None if spec.engine.is_diskless() => Found::PRETEND,
+                None if spec.engine.is_diskless() => FoundFile::PRETEND,
                 None if spec.engine.needs_dax_devices() => probe_dax(&path)?,
                 None if spec.engine.passes_through() => {
                     probe_namespace(&path, spec.engine_options.protection.by_device)?
@@ -180,7 +180,7 @@ impl Groups {
     ) -> Result<Vec<JobFile>, SetupError> {
         let list = list_of(names);
         let found = if spec.engine.is_diskless() {
-            vec![FoundRun { first: 0, count: names.count(), found: Found::PRETEND }]
+            vec![FoundRun { first: 0, count: names.count(), found: FoundFile::PRETEND }]
         } else {
             self.runs.find(names, &list, job.options.choice(Opt::Filetype))?
         };
@@ -216,7 +216,7 @@ impl Groups {
         priorities::check(job, spec)?;
         let filetype = job.options.choice(Opt::Filetype);
         for LoggedFile { path, end } in &log.summary.files {
-            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(path, filetype)? };
+            let found = if spec.engine.is_diskless() { FoundFile::PRETEND } else { probe(path, filetype)? };
             self.check_mounted(job, spec, path, &found, findings);
             spec.files.push(FileSpec {
                 path: path.clone(),

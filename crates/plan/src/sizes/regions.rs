@@ -7,13 +7,13 @@ use ferrio_jobfile::Opt;
 use ferrio_random::Stream;
 
 use super::{BytesOrPercent, SizeOptions, percent_of};
-use crate::probe::Found;
+use crate::probe::FoundFile;
 
 /// A file of a job, with its size now and once the earlier jobs have laid out theirs.
 #[derive(Clone, Debug)]
 pub(crate) struct JobFile {
     pub(crate) path: PathBuf,
-    pub(crate) found: Found,
+    pub(crate) found: FoundFile,
     pub(crate) size_by_then: Option<u64>,
     /// Further files of a list that are like it.
     pub(crate) run: Option<Box<FileRun>>,
@@ -77,7 +77,7 @@ pub(crate) fn regions(
     let mut shares = EvenShares::new(size_options, count);
     let mut draws = MAX_DRAWN;
     let mut total = 0_u64;
-    let mut files = Consumed::new(files);
+    let mut files = FileDrain::new(files);
     let mut rest = None;
     let files = std::iter::from_fn(|| {
         rest.take().or_else(|| files.next()).map(|file| {
@@ -125,19 +125,19 @@ pub(crate) fn regions(
 }
 
 /// The files of a list, each taken out of it, so that a hundred thousand of them are not in memory twice.
-struct Consumed(Vec<JobFile>);
+struct FileDrain(Vec<JobFile>);
 
-impl Consumed {
+impl FileDrain {
     /// Files after whose removal the list gives memory back.
     const PIECE: usize = 4096;
 
     fn new(mut files: Vec<JobFile>) -> Self {
         files.reverse();
-        Consumed(files)
+        FileDrain(files)
     }
 }
 
-impl Iterator for Consumed {
+impl Iterator for FileDrain {
     type Item = JobFile;
 
     fn next(&mut self) -> Option<JobFile> {

@@ -5,7 +5,7 @@ use ferrio_random::{DEFAULT_SEED, Generator, Stream, job_seeds, purpose};
 
 use super::regions::Regions;
 use super::*;
-use crate::probe::Found;
+use crate::probe::FoundFile;
 
 const K: u64 = 1024;
 
@@ -30,7 +30,7 @@ fn stream() -> Stream {
 fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<JobFile> {
     let file = |(at, &size): (usize, &Option<u64>)| JobFile {
         path: PathBuf::from(format!("f{at}")),
-        found: Found { kind, size, device: None },
+        found: FoundFile { kind, size, device: None },
         size_by_then: size,
         run: None,
     };

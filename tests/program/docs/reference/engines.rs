@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ferrio_job::{Choice as _, EngineKind};
-use ferrio_jobfile::{OptionRow, OptionScope, OptionStatus, absent_engines, rows};
+use ferrio_jobfile::{ABSENT_ENGINES, OptionRow, OptionScope, OptionStatus, rows};
 
 use super::{cell, check, code};
 use crate::engines::Target;
@@ -56,7 +56,7 @@ fn reference() -> String {
     text.push_str(
         "\n## Engines of fio that are not available\n\n| Engine | What it does | Why | Instead |\n|---|---|---|---|\n",
     );
-    for engine in absent_engines() {
+    for engine in ABSENT_ENGINES {
         let [help, reason, instead] = [engine.help, engine.reason, engine.instead].map(cell);
         let _ = writeln!(text, "| {} | {help} | {reason} | {instead} |", code(engine.name));
     }

@@ -9,13 +9,13 @@ use crate::value::lists;
 use crate::value::model::{SplitEntry, Value};
 
 /// Maximum number of decimal numbers in a list.
-const FLOATS: usize = 20;
+const MAX_FLOATS: usize = 20;
 /// Maximum number of block sizes per direction.
-const ENTRIES: usize = 64;
+const MAX_ENTRIES: usize = 64;
 
 /// Decimal numbers joined by `:`, refused only if none of them is good.
 pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, ValueError> {
-    let most = if row.kind == ValueKind::Float { 1 } else { FLOATS };
+    let most = if row.kind == ValueKind::Float { 1 } else { MAX_FLOATS };
     let pieces = || TextPiece::whole(text).split(':');
     let numbers = any_good(pieces().map(|piece| float(row, piece)), text)?;
     let numbers = numbers.into_iter().take(most).map_while(|number| number).collect();
@@ -25,7 +25,7 @@ pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, ValueError> {
 
 /// The elements of a list of decimal numbers that are dropped because it is too long.
 pub(crate) fn floats_dropped(text: &str) -> impl Iterator<Item = TextPiece<'_>> {
-    TextPiece::whole(text).split(':').skip(FLOATS)
+    TextPiece::whole(text).split(':').skip(MAX_FLOATS)
 }
 
 fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, ValueError> {
@@ -60,7 +60,7 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Value
     let mut lists = Vec::new();
     for list in TextPiece::whole(text).split(',').take(3) {
         let mut splits = Vec::new();
-        for entry in list.split(':').take_while(|entry| !entry.text.is_empty()).take(ENTRIES) {
+        for entry in list.split(':').take_while(|entry| !entry.text.is_empty()).take(MAX_ENTRIES) {
             let (size, share) = entry.cut('/');
             let bytes = reader.number(size)?;
             let share = leading_digits(share.map_or("", |share| share.text.trim_start()));

@@ -11,7 +11,7 @@ mod words;
 
 use super::error::ValueError;
 use super::model::{ReadPatternFile, Value};
-use super::parse::{self, NAME, base_of};
+use super::parse::{self, MAX_NAME_BYTES, base_of};
 use crate::catalogue::{Opt, OptionRow, ValueKind};
 use number::FioNumberReader;
 
@@ -59,7 +59,7 @@ pub(crate) fn parse(
         ValueKind::Bssplit => lists::splits(reader, text),
         ValueKind::CpuList => lists::cpus(text),
         ValueKind::ErrorList => lists::errors(text),
-        ValueKind::StrList if row.opt != Opt::Filename || text.len() < NAME => {
+        ValueKind::StrList if row.opt != Opt::Filename || text.len() < MAX_NAME_BYTES => {
             same().or_else(|_| Ok(Value::List(Vec::new())))
         }
         ValueKind::Enum | ValueKind::EnumArg if row.opt != Opt::Ioengine => words::choice(row, kb_base, text),

@@ -15,7 +15,7 @@ pub(super) struct FioNumberReader {
 }
 
 /// Most bytes of a number that count.
-const LENGTH: usize = 127;
+const MAX_NUMBER_BYTES: usize = 127;
 
 impl FioNumberReader {
     /// The value of a row of kind int, size or time.
@@ -262,7 +262,7 @@ pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
 
 /// The part of a number that fio reads.
 fn cut(text: &str) -> &str {
-    let end = (0..=text.len().min(LENGTH)).rev().find(|&end| text.is_char_boundary(end));
+    let end = (0..=text.len().min(MAX_NUMBER_BYTES)).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
 }
 
