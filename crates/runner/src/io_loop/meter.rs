@@ -99,14 +99,15 @@ impl<'a> Meter<'a> {
     /// Reads the clock before or after a submission; once in a while only when latencies are not measured.
     #[inline(always)]
     pub(super) fn stamp(&mut self) {
-        if !self.stamps_all {
-            self.until_stamp -= 1;
-            if self.until_stamp > 0 {
-                return;
-            }
-            self.until_stamp = RARE;
+        if self.stamps_all {
+            self.now = self.clock.now();
+            return;
         }
-        self.now = self.clock.now();
+        self.until_stamp -= 1;
+        if self.until_stamp == 0 {
+            self.until_stamp = RARE;
+            self.now = self.clock.now();
+        }
     }
 
     /// Reads the clock for a whole batch.
