@@ -2,7 +2,7 @@
 
 /// Recomputes the seed of a written block by drawing all seeds again, skipping those of writes that left no record.
 ///
-/// So a [`WrittenBlock`] need not store its seed: blocks are read back in the order in which they were written, so each seed is drawn at
+/// So a [`WrittenBlock`](crate::WrittenBlock) need not store its seed: blocks are read back in the order in which they were written, so each seed is drawn at
 /// most once.
 #[derive(Clone, Copy, Debug)]
 pub struct SeedReplay {
