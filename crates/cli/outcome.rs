@@ -1,26 +1,27 @@
-//! The outcome of a run, and the exit status that tells it.
+//! The outcome of a run, and the exit status that reflects it.
 
 use ferrio_job::{Plan, strerror};
 use ferrio_report::RunReport;
 use ferrio_results::RunResult;
 use ferrio_thresholds::Judgement;
 
-/// Largest number of failed jobs in an exit status, which has 128 added for a signal.
+/// Failed jobs are counted up to this in the exit status, to which a signal that ended the run adds 128.
 const MAX_FAILED: usize = 127;
 
-/// Status of a run whose figures exceed a threshold, as of `ferrio compare --fail-on-regression`.
-pub const EXCEEDED: u8 = 3;
+/// Exit status of a run that exceeds a threshold; the same as that of `ferrio compare --fail-on-regression`.
+pub const THRESHOLD_EXCEEDED_STATUS: u8 = 3;
 
-/// The outcome of a run.
+/// The results of a run, its main report, and everything else that determines the exit status.
 #[derive(Debug)]
 pub struct RunOutcome {
     pub result: RunResult,
     /// The main report.
     pub report: RunReport,
-    /// A file that the run was to write beside its report is missing or incomplete, and the exit status says so. As in fio, that of a program
-    /// called `fio` does not for logs and verify states.
+    /// True if another file of the run than its report is missing or incomplete, which makes the exit status nonzero. As in fio, lost logs
+    /// and verify states do not count if the program is called `fio`.
     pub lost_file: bool,
-    /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
+    /// True if the profile's verdict is that the devices failed, which makes the exit status nonzero. Always false if the program is called
+    /// `fio`.
     pub verdict_failed: bool,
     /// One for each threshold.
     pub thresholds: Vec<Judgement>,
@@ -28,21 +29,21 @@ pub struct RunOutcome {
     pub was_aborted: bool,
 }
 
-/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the run failed as a whole
-/// ([`failures_of_run`]) or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for fio, a job that found
-/// damaged blocks has failed even if it went on to check the others.
+/// The exit status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the run failed as a whole
+/// ([`failures_of_run`]) or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Unless the program is called
+/// `fio`, a job that found damaged blocks has failed even if it continued to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, thresholds, was_aborted, .. } = outcome;
     let has_failed = |at: &usize| failure_of_job(plan, result, *at).is_some();
     let failed = (0..plan.jobs.len()).filter(has_failed).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    // Jobs that a threshold has kept from their I/O have no figures.
+    // After an abort, thresholds may be unjudged because jobs never began their I/O: that is no failure.
     let is_unjudged = !was_aborted && thresholds.iter().any(Judgement::is_unjudged);
     let failed = !failures_of_run(plan, outcome).is_empty() || is_unjudged;
     let status = u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(failed));
     match thresholds.iter().any(Judgement::is_exceeded) {
-        true if status == 0 => EXCEEDED,
+        true if status == 0 => THRESHOLD_EXCEEDED_STATUS,
         _ => status,
     }
 }
@@ -60,14 +61,14 @@ pub fn failures_of_run(plan: &Plan, outcome: &RunOutcome) -> Vec<(&'static str, 
     failures.into_iter().filter(|(failed, ..)| *failed).map(|(_, code, message)| (code, message)).collect()
 }
 
-/// The reason why the job at this place failed; `None` if it did not.
+/// The reason why the job with this index failed; `None` if it did not.
 #[must_use]
-pub fn failure_of_job(plan: &Plan, result: &RunResult, at: usize) -> Option<String> {
-    let planned = plan.jobs.get(at);
+pub fn failure_of_job(plan: &Plan, result: &RunResult, job_index: usize) -> Option<String> {
+    let planned = plan.jobs.get(job_index);
     if let Some(error) = planned.and_then(|job| job.setup_error.as_ref()) {
         return Some(error.message.clone());
     }
-    let job = result.jobs.get(at)?;
+    let job = result.jobs.get(job_index)?;
     if let Some(error) = &job.error {
         return Some(format!("{}: {}", error.func, strerror(error.errno)));
     }

@@ -23,12 +23,12 @@ use crate::escaped_stream;
 use crate::messages::Messages;
 use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
-use crate::visible::{Controls, NamesOfLines};
+use crate::visible::{Controls, MultilineNames};
 use final_output::FinalOutput;
 use messages::ReportLines;
 pub use opening::{begin_file, may_block, status_file};
-use report_file::{ReportFile, RescuedText, controls_in};
-use screen::{HeldText, Screen};
+use report_file::{ReportFile, UnwrittenText, controls_in};
+use screen::{DeferredText, Screen};
 pub use watchers::{IntervalStream, Watchers};
 
 /// The report with `--output`, or on standard output, among all reports.
@@ -40,7 +40,7 @@ pub struct Output {
     /// The main report, then formats with a file of their own.
     files: Vec<ReportFile>,
     /// Jobs that texts may name, where the names have line ends.
-    names: NamesOfLines,
+    names: MultilineNames,
     /// How reports are made, apart from their time.
     options: ReportOptions,
     /// The machine that the jobs run on.
@@ -70,7 +70,7 @@ impl Output {
         Ok(Output {
             screen: Screen::new(settings, messages),
             files,
-            names: NamesOfLines::default(),
+            names: MultilineNames::default(),
             options: settings.report_options(),
             environment: RunEnvironment::default(),
             takes_messages: is_text && settings.compat == Compat::Fio && messages.are_text(),
@@ -83,14 +83,14 @@ impl Output {
 
     /// Sets the jobs that texts may name. Their control characters are shown as text; called `fio`, only on a terminal.
     pub fn set_names(&mut self, plan: &Plan, compat: Compat) {
-        self.names = NamesOfLines::of(plan);
+        self.names = MultilineNames::of(plan);
         let is_shown = compat == Compat::Ferrio || self.is_on_terminal();
-        self.files[MAIN].shown_controls = is_shown.then(|| controls_in(self.options.formats));
+        self.files[MAIN].escaped_controls = is_shown.then(|| controls_in(self.options.formats));
     }
 
     /// Writes text that a program may read, or run: control characters are shown as text on a terminal only.
     pub fn write_commands(&mut self, text: &str) {
-        self.files[MAIN].shown_controls = self.is_on_terminal().then_some(Controls::All);
+        self.files[MAIN].escaped_controls = self.is_on_terminal().then_some(Controls::All);
         self.write(text);
     }
 
@@ -133,7 +133,7 @@ impl Output {
     /// Writes a part of the report at this place.
     fn write_to(&mut self, at: usize, text: &str) {
         let is_stdout = self.files[at].is_stdout();
-        if is_stdout && self.screen.holds_report(at, text) {
+        if is_stdout && self.screen.defer_report(at, text) {
             return;
         }
         // The empty line at the start of a text report keeps the live line, as in fio.
@@ -154,7 +154,7 @@ impl Output {
     }
 
     /// Writes what a file lacks to standard output, which the report goes on with.
-    fn rescue(&mut self, at: usize, unwritten: RescuedText) {
+    fn rescue(&mut self, at: usize, unwritten: UnwrittenText) {
         let Some(unwritten) = unwritten else { return };
         self.screen.clear_live_line();
         // It would stand between documents.
@@ -221,7 +221,7 @@ impl Output {
     /// The first error of any write to a report. Others are printed.
     pub fn close(mut self) -> Result<(), Error> {
         self.screen.clear_live_line();
-        self.screen.show_kept(&[]);
+        self.screen.show_deferred(&[]);
         for at in 0..self.files.len() {
             let unwritten = self.files[at].close();
             self.rescue(at, unwritten);

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::job_files;
 use crate::messages::{Messages, print_text};
 use crate::options::ProgramOption;
-use crate::outcome::EXCEEDED;
+use crate::outcome::THRESHOLD_EXCEEDED_STATUS;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
 use crate::settings::{ProgramSettings, SweepSettings};
@@ -92,7 +92,7 @@ pub fn run(
     Ok(match (outcome.interrupted, outcome.exceeded) {
         (true, _) => SIGNALLED,
         (false, 0) => 0,
-        (false, _) => EXCEEDED,
+        (false, _) => THRESHOLD_EXCEEDED_STATUS,
     })
 }
 

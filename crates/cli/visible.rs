@@ -37,9 +37,9 @@ pub fn visible(text: &str, controls: Controls) -> Cow<'_, str> {
 
 /// Names and descriptions of jobs that have line ends, each with its text in one line.
 #[derive(Debug, Default)]
-pub struct NamesOfLines(Vec<(String, String)>);
+pub struct MultilineNames(Vec<(String, String)>);
 
-impl NamesOfLines {
+impl MultilineNames {
     /// Those of a plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
@@ -52,7 +52,7 @@ impl NamesOfLines {
             let line = name.replace('\n', "\\n");
             (name, line)
         };
-        NamesOfLines(names.into_iter().map(in_one_line).collect())
+        MultilineNames(names.into_iter().map(in_one_line).collect())
     }
 
     /// The text as a terminal may get it.
@@ -86,7 +86,7 @@ mod tests {
     fn controls_are_shown_and_names_stay_in_their_line() {
         assert_eq!(visible("a\u{1b}[2J\r\u{9b}\tb\n", Controls::All), "a\\x1b[2J\\x0d\\x9b\tb\n");
         assert!(matches!(visible("plain ä\u{7f}\n", Controls::C0), Cow::Borrowed(_)));
-        let names = NamesOfLines(vec![("a\nb".to_owned(), "a\\nb".to_owned())]);
+        let names = MultilineNames(vec![("a\nb".to_owned(), "a\\nb".to_owned())]);
         assert_eq!(names.visible("a\nb: done\u{7}\n", Controls::All), "a\\nb: done\\x07\n");
         assert!(names.in_one_line(&Diagnostic::note("a: done")).is_none());
     }

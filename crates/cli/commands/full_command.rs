@@ -16,22 +16,22 @@ pub fn full_command(commands: &[Subcommand]) -> Command {
     let command = settings::command()
         .mut_args(with_completion)
         .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
-    let mut taken: HashSet<String> =
+    let mut used_names: HashSet<String> =
         command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect();
-    // A name that several engines have is one option here.
+    // An option that several engines share appears once.
     let rows = rows().iter().filter(|row| is_listed(row));
-    let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut taken)).collect();
+    let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut used_names)).collect();
     let command = command.args(arguments);
-    let of_run: Vec<Arg> = command.get_arguments().cloned().collect();
-    let commands = commands.iter().map(|row| subcommand(row, commands, &of_run));
+    let run_arguments: Vec<Arg> = command.get_arguments().cloned().collect();
+    let commands = commands.iter().map(|row| subcommand(row, commands, &run_arguments));
     command.subcommands(commands).disable_help_subcommand(true)
 }
 
 /// A sub-command; those that take jobs have the arguments of a run.
-fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> Command {
+fn subcommand(command: &Subcommand, commands: &[Subcommand], run_arguments: &[Arg]) -> Command {
     let subcommand = Command::new(command.name).about(command.help).disable_help_flag(true);
     match command.operand {
-        Operand::Jobs(own) => subcommand.args(of_run).args(own.iter().map(ProgramOptionRow::argument)),
+        Operand::Jobs(own) => subcommand.args(run_arguments).args(own.iter().map(ProgramOptionRow::argument)),
         Operand::Foreign(arguments) => arguments().name(command.name).about(command.help),
         Operand::Own(arguments) | Operand::Helper { command: arguments, .. } => {
             subcommand.args(arguments().get_arguments().cloned())
@@ -54,7 +54,7 @@ pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Ve
     }
 }
 
-/// An option of the program with the completion of its value.
+/// Adds the completion of its value to an option of the program.
 fn with_completion(argument: Arg) -> Arg {
     let argument = argument.hide_possible_values(false);
     match OPTIONS.iter().find(|row| argument.get_id() == row.name) {
@@ -63,14 +63,14 @@ fn with_completion(argument: Arg) -> Arg {
     }
 }
 
-fn argument(row: &'static OptionRow, taken: &mut HashSet<String>) -> Option<Arg> {
-    if !taken.insert(row.name.to_owned()) {
+fn argument(row: &'static OptionRow, used_names: &mut HashSet<String>) -> Option<Arg> {
+    if !used_names.insert(row.name.to_owned()) {
         return None;
     }
     let same_name = rows().iter().filter(|other| other.name == row.name);
     let aliases: Vec<&str> = same_name
         .flat_map(|other| other.aliases.iter().copied())
-        .filter(|alias| taken.insert((*alias).to_owned()))
+        .filter(|alias| used_names.insert((*alias).to_owned()))
         .collect();
     let argument = Arg::new(row.name)
         .long(row.name)

@@ -87,7 +87,7 @@ fn write_item(term: Vec<Inline>, text: &str, page: &mut Roff) {
     page.text([roman(text)]);
 }
 
-/// Writes lines literally.
+/// Writes lines verbatim.
 fn write_example(lines: impl Iterator<Item = impl Into<String>>, page: &mut Roff) {
     page.control("PP", []);
     page.control("nf", []);
@@ -180,7 +180,7 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     if !engines.is_empty() {
         head.push(roman(format!(" ({})", engines.join(", "))));
     }
-    write_item(head, &facts(row), page);
+    write_item(head, &option_paragraph(row), page);
     if !row.choices.is_empty() {
         page.control("RS", []);
         for Word { word, same_as, help } in row.usable_choices() {
@@ -197,24 +197,24 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
 }
 
 /// Formats help, type, range, unit, default and lack of support as one paragraph.
-fn facts(row: &OptionRow) -> String {
-    let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
-    facts.extend(range_text(row).map(|range| format!("Range: {range}.")));
-    facts.extend(row.unit.text().map(|unit| format!("A bare number means {unit}.")));
+fn option_paragraph(row: &OptionRow) -> String {
+    let mut sentences = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
+    sentences.extend(range_text(row).map(|range| format!("Range: {range}.")));
+    sentences.extend(row.unit.text().map(|unit| format!("A bare number means {unit}.")));
     let default = default_text(row);
     if !default.is_empty() {
-        facts.push(format!("Default: {default}."));
+        sentences.push(format!("Default: {default}."));
     }
     match row.status {
         OptionStatus::Works => {}
-        OptionStatus::Unavailable(why) => facts.push(format!("Refused: {why}.")),
+        OptionStatus::Unavailable(why) => sentences.push(format!("Refused: {why}.")),
         // The heading names the profile.
         OptionStatus::NoEffect(_) if matches!(row.scope, OptionScope::Profile(_)) => {}
-        OptionStatus::NoEffect(why) => facts.push(format!("No effect: {why}.")),
-        OptionStatus::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
+        OptionStatus::NoEffect(why) => sentences.push(format!("No effect: {why}.")),
+        OptionStatus::OnlyOff(texts) => sentences.push(format!("Only {} so far.", texts.join(", "))),
     }
-    facts.extend(absent_words(row).into_iter().map(|(word, why)| format!("{word} is refused: {why}.")));
-    facts.join(" ")
+    sentences.extend(absent_words(row).into_iter().map(|(word, why)| format!("{word} is refused: {why}.")));
+    sentences.join(" ")
 }
 
 #[cfg(test)]

@@ -17,13 +17,12 @@ pub struct FinalOutput {
 }
 
 impl FinalOutput {
-    /// Prints a message.
     pub fn message(&mut self, diagnostic: &Diagnostic) {
         self.output.message(diagnostic);
     }
 
-    /// Writes the verdict of the profile, if it has one: before the text report as fio does, to standard error if there is none. True if the
-    /// devices failed.
+    /// Writes the verdict of the profile, if it has one: before the text report as fio does, or to standard error without a text report.
+    /// Returns true if the devices failed.
     fn write_verdict(&mut self) -> bool {
         let Some(verdict) = self.findings.verdict.take() else { return false };
         let output = &mut self.output;
@@ -43,7 +42,7 @@ impl FinalOutput {
     }
 
     /// Writes the verdict and the final report to all streams, and then warnings about its figures and exceeded thresholds to standard error.
-    /// The threshold that has ended the run stays as it was found then. Returns also whether all reports could be written.
+    /// The threshold that aborted the run is reported as it was measured then. Also returns whether all reports could be written.
     pub fn report(
         mut self,
         plan: &Plan,
@@ -78,7 +77,7 @@ impl FinalOutput {
             output.write_report(at, &report);
         }
         output.screen.clear_live_line();
-        output.screen.show_kept(report.warnings());
+        output.screen.show_deferred(report.warnings());
         output.screen.messages.figure_warnings(report.warnings());
         for judgement in &judgements {
             let Some(message) = &judgement.message else { continue };

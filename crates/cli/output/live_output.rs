@@ -9,7 +9,7 @@ use ferrio_runner::RunOptions;
 use ferrio_tui::LiveView;
 
 use super::watchers::Watchers;
-use super::{FinalOutput, HeldText, MAIN, Output};
+use super::{DeferredText, FinalOutput, MAIN, Output};
 use crate::report_stream::ReportStream;
 
 /// The output of a run.
@@ -54,8 +54,8 @@ impl LiveOutput {
             self.output.begin_watch();
         }
         let done = open(self);
-        let is_rescued = self.output.files.iter().any(|file| file.is_rescued);
-        self.output.watch = self.output.watch.take().filter(|_| is_rescued);
+        let fell_back_to_stdout = self.output.files.iter().any(|file| file.fell_back_to_stdout);
+        self.output.watch = self.output.watch.take().filter(|_| fell_back_to_stdout);
         done
     }
 
@@ -98,8 +98,8 @@ impl LiveOutput {
         let output = &mut self.output;
         for held in output.screen.end_view() {
             match held {
-                HeldText::Report(at, text) => output.write_to(at, &text),
-                HeldText::Message(text) => output.screen.messages.write_coloured(&text),
+                DeferredText::Report(at, text) => output.write_to(at, &text),
+                DeferredText::Message(text) => output.screen.messages.write_coloured(&text),
             }
         }
         if may_block {

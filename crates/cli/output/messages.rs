@@ -33,7 +33,7 @@ impl ReportLines {
 impl Output {
     /// Prints a warning or note that comes before the run, now or after the report.
     pub fn preface(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
-        if !self.screen.keeps(diagnostic, sources) {
+        if !self.screen.defer_message(diagnostic, sources) {
             self.message_at(diagnostic, sources);
         }
     }

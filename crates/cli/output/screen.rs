@@ -16,18 +16,18 @@ use crate::option_values::{Eta, IntervalsTo};
 use crate::options::ProgramOption;
 use crate::settings::{ProgramSettings, ReportDestination};
 
-/// Text for a terminal that the live view has.
-pub(super) enum HeldText {
-    /// For the report at this place, on standard output.
+/// Text that is deferred while the live view uses the terminal.
+pub(super) enum DeferredText {
+    /// For standard output: the index of the report stream and its text.
     Report(usize, String),
-    /// For standard error.
+    /// Text for standard error.
     Message(String),
 }
 
-/// The live view, and what waits until it has given the terminal back, in order.
-struct HeldTerminal {
+/// The live view, and the text that is deferred until it ends, in order.
+struct ActiveView {
     view: LiveView,
-    texts: Vec<HeldText>,
+    texts: Vec<DeferredText>,
 }
 
 /// Messages, and the live line or view.
@@ -36,17 +36,17 @@ pub(super) struct Screen {
     live: Option<LiveLine>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
     live_width: usize,
-    view: Option<HeldTerminal>,
-    /// Warnings and notes that come before the run, and their texts, if they follow the report.
-    kept: Option<Vec<(Diagnostic, String)>>,
+    view: Option<ActiveView>,
+    /// Messages from before the run, with their texts, that are deferred until after the report; `None` if they are printed at once.
+    deferred: Option<Vec<(Diagnostic, String)>>,
 }
 
 impl Screen {
     pub(super) fn new(settings: &ProgramSettings, messages: Messages) -> Self {
         let live = has_live_line(settings)
             .then(|| LiveLine::new(settings.compat, settings.eta_interval, settings.eta_newline));
-        let kept = messages.warnings_follow_report().then(Vec::new);
-        Screen { messages, live, live_width: 0, view: None, kept }
+        let deferred = messages.warnings_follow_report().then(Vec::new);
+        Screen { messages, live, live_width: 0, view: None, deferred }
     }
 
     /// True if there is a live line or view.
@@ -60,26 +60,26 @@ impl Screen {
 
     /// Gives the terminal to the live view.
     pub(super) fn show_view(&mut self, view: LiveView) {
-        self.view = Some(HeldTerminal { view, texts: Vec::new() });
+        self.view = Some(ActiveView { view, texts: Vec::new() });
     }
 
-    /// Takes the terminal back from the live view. Returns what has waited for it.
-    pub(super) fn end_view(&mut self) -> Vec<HeldText> {
-        self.view.take().map(|held| held.texts).unwrap_or_default()
+    /// Ends the live view. Returns the deferred text.
+    pub(super) fn end_view(&mut self) -> Vec<DeferredText> {
+        self.view.take().map(|active| active.texts).unwrap_or_default()
     }
 
     pub(super) fn show_event(&mut self, plan: &Plan, event: &RunEvent<'_>) {
-        self.view.iter_mut().for_each(|held| held.view.event(plan, event));
+        self.view.iter_mut().for_each(|active| active.view.event(plan, event));
     }
 
     pub(super) fn show_snapshot(&mut self, result: &RunResult) {
-        self.view.iter_mut().for_each(|held| held.view.look(result));
+        self.view.iter_mut().for_each(|active| active.view.look(result));
     }
 
-    /// Keeps text for standard output until the live view ends. False if it may be written now.
-    pub(super) fn holds_report(&mut self, at: usize, text: &str) -> bool {
+    /// Defers text for standard output until the live view ends. Returns false if the text may be written now.
+    pub(super) fn defer_report(&mut self, at: usize, text: &str) -> bool {
         match self.view.as_mut().filter(|_| escaped_stream::stdout().is_terminal()) {
-            Some(held) => held.texts.push(HeldText::Report(at, text.to_owned())),
+            Some(active) => active.texts.push(DeferredText::Report(at, text.to_owned())),
             None => return false,
         }
         true
@@ -88,7 +88,7 @@ impl Screen {
     /// Prints text to standard error, above the live line.
     pub(super) fn print_message(&mut self, text: &str) {
         match self.view.as_mut().filter(|_| escaped_stream::stderr().is_terminal()) {
-            Some(held) => held.texts.push(HeldText::Message(text.to_owned())),
+            Some(active) => active.texts.push(DeferredText::Message(text.to_owned())),
             None => {
                 self.clear_live_line();
                 self.messages.write_coloured(text);
@@ -96,17 +96,17 @@ impl Screen {
         }
     }
 
-    /// Prints a warning or note that comes before the run after the report, if such messages follow it. False if they do not.
-    pub(super) fn keeps(&mut self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
-        let Some(kept) = &mut self.kept else { return false };
-        kept.push((diagnostic.clone(), self.messages.text_of(diagnostic, sources)));
+    /// Defers a warning or note from before the run until after the report. Returns false if messages are not deferred.
+    pub(super) fn defer_message(&mut self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
+        let Some(deferred) = &mut self.deferred else { return false };
+        deferred.push((diagnostic.clone(), self.messages.text_of(diagnostic, sources)));
         true
     }
 
-    /// Prints the warnings that were kept, each once and without those that the figures confirm.
-    pub(super) fn show_kept(&mut self, confirmed: &[Warning]) {
+    /// Prints the deferred messages, each once, except those that a warning about the results (`confirmed`) repeats.
+    pub(super) fn show_deferred(&mut self, confirmed: &[Warning]) {
         let mut shown: Vec<String> = Vec::new();
-        for (diagnostic, text) in self.kept.take().unwrap_or_default() {
+        for (diagnostic, text) in self.deferred.take().unwrap_or_default() {
             let is_confirmed = confirmed.iter().any(|warning| warning.confirms(&diagnostic));
             if !is_confirmed && !shown.contains(&text) {
                 self.messages.write_coloured(&text);
@@ -115,7 +115,7 @@ impl Screen {
         }
     }
 
-    /// Shows the live line in place of the one before.
+    /// Redraws the live line.
     pub(super) fn show_progress(&mut self, plan: &Plan, progress: &Progress) {
         let mut stdout = escaped_stream::stdout();
         let columns = terminal_columns(&stdout);

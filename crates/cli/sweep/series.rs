@@ -16,7 +16,7 @@ use crate::arguments::Item;
 use crate::error::Error;
 use crate::escaped_stream;
 use crate::messages::Messages;
-use crate::outcome::EXCEEDED;
+use crate::outcome::THRESHOLD_EXCEEDED_STATUS;
 use crate::settings::SweepSettings;
 
 /// The runs of a series.
@@ -107,7 +107,7 @@ impl Runs<'_> {
         }
         let document = document.map_err(|error| failure(error.to_string()))?;
         outcome.add(run, &document);
-        if status == EXCEEDED {
+        if status == THRESHOLD_EXCEEDED_STATUS {
             outcome.exceeded += 1;
             let message = format!("{} exceeded a threshold", self.name(run));
             self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
@@ -146,7 +146,7 @@ impl Runs<'_> {
         let own = document.as_ref().ok().and_then(|run| run.report.ferrio.as_ref());
         let exceeds =
             own.is_some_and(|own| own.run.failed_jobs == 0 && own.thresholds.iter().any(|one| !one.passed));
-        status == 0 || (status == EXCEEDED && exceeds)
+        status == 0 || (status == THRESHOLD_EXCEEDED_STATUS && exceeds)
     }
 
     /// Shows which run begins, on a terminal.

@@ -1,6 +1,6 @@
 //! Prefetching memory that is needed soon.
 
-/// Asks the processor to fetch the words of these indices into its caches, without waiting. Indices beyond the end are ignored, and so are
+/// Asks the processor to fetch the words at these indices into its caches, without waiting. Indices beyond the end are ignored, and so are
 /// words in pages that were never touched.
 #[inline]
 pub fn prefetch_words(words: &[u64], indices: &[u64]) {

@@ -3,7 +3,7 @@
 use crate::choice::choices;
 
 choices! {
-    /// `numa_mem_policy`, as a word.
+    /// The keyword of `numa_mem_policy`, without the nodes.
     pub enum NumaMode {
         Default: "default", "The system's policy";
         Prefer: "prefer", "Preferably one node: prefer:0";

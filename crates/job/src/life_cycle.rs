@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use crate::choice::choices;
 
-/// Order of jobs, their common end, and commands before and after a job.
+/// The order of jobs, `exitall`, and commands before and after a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LifeCycle {
     /// `wait_for`: indices in the plan of the jobs that must have ended before this one starts; all are smaller than its own.
     pub wait_for: Range<usize>,
-    /// `exitall`: whenever a job of the run ends it ends others too. One job with it switches it on for all.
+    /// `exitall`: a job that ends also ends others. If one job of the run sets it, it applies to all.
     pub exitall: bool,
     /// `exitall_on_error`: when this job ends with an error it ends others too.
     pub exitall_on_error: bool,
     /// `exit_what`: the jobs that this one ends.
     pub exit_what: ExitWhat,
-    /// True if the job ends with the last other job: its engine only generates load for the others.
+    /// True if the job ends when all other jobs have ended: its engine only generates load for them.
     pub ends_with_others: bool,
     /// `exec_prerun`: shell command that every clone runs before its I/O.
     pub exec_prerun: Option<String>,
     /// `exec_postrun`: shell command that every clone runs after its I/O.
     pub exec_postrun: Option<String>,
-    /// True if an include file of the job is missing in fio's dialect. As in fio, the job then fails after its first I/O.
+    /// True if an include file of the job does not exist and fio's behaviour applies: the job then fails after its first I/O.
     pub fails_after_first_io: bool,
 }
 
@@ -36,7 +36,7 @@ impl LifeCycle {
 choices! {
     /// Which other jobs end when a job ends.
     pub enum ExitWhat default Group {
-        /// All jobs of the group, also those that have not started.
+        /// All jobs of the group, including those that have not started.
         Group: "group", "Jobs of the same group";
         /// All running jobs; those that have not started still run.
         Stonewall: "stonewall", "Jobs up to the next stonewall";
@@ -85,7 +85,7 @@ impl Tolerance {
         self.class(errno, is_read).contains(&errno)
     }
 
-    /// True if the job tolerates some errors of the class of this one, though perhaps not this one. fio counts all of them.
+    /// True if the job tolerates some errors of the class of `errno`, even if not `errno` itself. fio counts all errors of such a class.
     #[must_use]
     pub fn has_class_of(&self, errno: i32, is_read: bool) -> bool {
         !self.class(errno, is_read).is_empty()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::choice::choices;
 
-/// The figure that a steady state is judged by.
+/// The metric that decides whether the job has reached a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteadyFigure {
     /// I/Os per second.
@@ -16,7 +16,7 @@ pub enum SteadyFigure {
 }
 
 impl SteadyFigure {
-    /// The word for it in `steadystate` and in reports.
+    /// The keyword in `steadystate` and in reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ pub struct SteadyState {
     pub figure: SteadyFigure,
     /// The slope over the window is judged, not the largest deviation from its mean.
     pub slope: bool,
-    /// The state is steady below this: percent of the mean, or I/Os per second, bytes per second, ns.
+    /// The steady state is reached when the value is below this: percent of the mean, I/Os per second, bytes per second, or ns.
     pub limit: f64,
     /// The limit is a percentage.
     pub percent: bool,
@@ -77,7 +77,7 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// Checks that make a window.
+    /// Number of checks per window.
     #[must_use]
     pub fn checks(&self) -> usize {
         usize::try_from(self.duration.as_micros() / self.interval.as_micros().max(1)).unwrap_or(usize::MAX)

@@ -80,7 +80,7 @@ impl Histogram {
     }
 
     /// Earliest completion, ms, that can end a row.
-    pub(crate) fn next_ms(&self, form: HistogramForm) -> u64 {
+    pub(crate) fn earliest_end_ms(&self, form: HistogramForm) -> u64 {
         if self.last_ms == 0 { 0 } else { self.last_ms.saturating_add(form.every_ms) }
     }
 

@@ -27,8 +27,8 @@ pub struct WindowSummary {
 }
 
 impl Window {
-    /// Adds a value. The first one at least `length` ms after the start of the window still belongs to it and ends it, which returns its
-    /// summary. The next window starts at that time rounded down to a multiple of `length`.
+    /// Adds a value. The first value at least `length` ms after the start of the window is its last: `add` then returns the summary of the
+    /// window. The next window starts at that time rounded down to a multiple of `length`.
     #[inline]
     pub fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<WindowSummary> {
         self.add_all(&[value]);
@@ -43,7 +43,7 @@ impl Window {
         self.maximum = values.iter().fold(self.maximum, |maximum, &value| maximum.max(value));
     }
 
-    /// Ends the window if its last value is one that ends it.
+    /// Ends the window if `time_ms` is at least `length` ms after its start.
     pub(crate) fn end(&mut self, time_ms: u64, length: u64) -> Option<WindowSummary> {
         if time_ms.saturating_sub(self.start) < length {
             return None;
@@ -54,7 +54,7 @@ impl Window {
     }
 
     /// Earliest time, ms, of a value that can end the window.
-    pub(crate) fn next_ms(&self, length: u64) -> u64 {
+    pub(crate) fn earliest_end_ms(&self, length: u64) -> u64 {
         self.start.saturating_add(length)
     }
 
@@ -76,10 +76,10 @@ pub(crate) fn window_row(summary: WindowSummary, time_ms: u64, direction: u8, va
     LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
 }
 
-/// The row of one I/O in a log of latencies of this kind; `None` if it has none there.
+/// The row of one I/O in a latency log of this kind; `None` if the I/O has no row in such a log.
 #[inline]
 pub(crate) fn io_row(kind: LogKind, sample: &IoSample) -> Option<LogRow> {
-    // An I/O completes its completion latency after it was issued.
+    // The time of issue is the time of completion less the completion latency.
     let issued_ns = sample.time_ns.saturating_sub(sample.clat_ns);
     let (time_ns, value, issue_ns) = match kind {
         LogKind::Latency => (sample.time_ns, sample.lat_ns(), 0),

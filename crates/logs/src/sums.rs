@@ -112,7 +112,7 @@ impl LogSums {
                 let direction = direction as u8;
                 send(LogBatch::Window { job, kind: *kind, direction, time_ms, summary });
             }
-            *next_ms = (*next_ms).min(window.next_ms(length));
+            *next_ms = (*next_ms).min(window.earliest_end_ms(length));
         }
         if let Some((form, histograms)) = &mut self.histograms {
             let histogram = &mut histograms[direction];
@@ -122,7 +122,7 @@ impl LogSums {
                 send(LogBatch::Histogram { job, direction, time_ms: completed_ms, len: end.len, counts });
                 histogram.clear();
             }
-            next.completed_ms = next.completed_ms.min(histogram.next_ms(*form));
+            next.completed_ms = next.completed_ms.min(histogram.earliest_end_ms(*form));
         }
         next
     }

@@ -11,7 +11,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::unistd::{Pid, SysconfVar};
 
 use crate::files::sys_text;
-use crate::host::configured;
+use crate::host::sysconf_value;
 use crate::interruptions::open_to_read;
 
 const NODES: &str = "/sys/devices/system/node";
@@ -157,7 +157,7 @@ impl CpuTime {
         };
         let (user, system) = own(UsageWho::RUSAGE_SELF).unwrap_or_default();
         let (child_user, child_system) = own(UsageWho::RUSAGE_CHILDREN).unwrap_or_default();
-        let ticks = configured(SysconfVar::CLK_TCK);
+        let ticks = sysconf_value(SysconfVar::CLK_TCK);
         let own_user_us = user + child_user;
         let own_us = own_user_us + system + child_system;
         CpuTime { machine, own_us, own_user_us, ticks: ticks.unwrap_or(100).max(1) }

@@ -94,15 +94,15 @@ impl Serialize for DeviceUse {
 }
 
 impl DeviceUse {
-    /// All uses of a device, its partitions and the devices built on it; `None` if the kernel's directory of the device cannot be found.
+    /// All uses of a device, its partitions and the devices built on it; `None` if the device's directory in sysfs cannot be found.
     /// The first bytes of the device are read if neither udev nor anything else identifies its contents.
     #[must_use]
     pub fn on(device: DeviceNumber, mounts: &Mounts) -> Option<Vec<DeviceUse>> {
-        sys_directory(device).map(|here| held(device, &here, mounts, 0))
+        sys_directory(device).map(|directory| uses_of(device, &directory, mounts, 0))
     }
 
-    /// Whether this is the mounted file system or the active swap that the signature belongs to.
-    fn is_known_by(&self, signature: &str) -> bool {
+    /// Whether this is the mounted file system or the active swap that has the signature.
+    fn has_signature(&self, signature: &str) -> bool {
         match self {
             DeviceUse::Mounted { file_system, .. } => file_system.starts_with(signature),
             DeviceUse::Swap => signature == "swap",
@@ -111,7 +111,7 @@ impl DeviceUse {
     }
 }
 
-fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<DeviceUse> {
+fn uses_of(device: DeviceNumber, directory: &Path, mounts: &Mounts, depth: u32) -> Vec<DeviceUse> {
     let mounted = mounts.0.iter().filter(|mount| mount.device() == device);
     let mut holds: Vec<DeviceUse> = mounted
         .map(|mount| DeviceUse::Mounted {
@@ -122,16 +122,16 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<D
     let inner = |path: &Path| {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let device = number(&path).filter(|_| depth < MAX_DEPTH);
-        device.map(|device| held(device, &path, mounts, depth + 1)).unwrap_or_default()
+        device.map(|device| uses_of(device, &path, mounts, depth + 1)).unwrap_or_default()
     };
-    let parts = partitions(here).into_iter();
+    let parts = partitions(directory).into_iter();
     holds.extend(parts.map(|part| DeviceUse::Partition { name: name(&part), holds: inner(&part) }));
-    let built = entries(&here.join("holders")).into_iter();
+    let built = entries(&directory.join("holders")).into_iter();
     holds.extend(built.map(|holder| {
-        let (kind, name) = builder(&holder);
+        let (kind, name) = stacked_device(&holder);
         DeviceUse::BuiltOn { kind, name, holds: inner(&holder) }
     }));
-    if is_swap(&text_of_file("/proc/swaps").unwrap_or_default(), here) {
+    if is_swap(&text_of_file("/proc/swaps").unwrap_or_default(), directory) {
         holds.push(DeviceUse::Swap);
     }
     let udev = text_of_file(format!("/run/udev/data/b{}:{}", device.0, device.1));
@@ -140,12 +140,12 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<D
             properties.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned)
         }
         Err(_) if holds.is_empty() => {
-            device_node(here).and_then(|node| read_signature(&node)).map(str::to_owned)
+            device_node(directory).and_then(|node| read_signature(&node)).map(str::to_owned)
         }
         Err(_) => None,
     };
     if let Some(signature) = signature
-        && !holds.iter().any(|held| held.is_known_by(&signature))
+        && !holds.iter().any(|one| one.has_signature(&signature))
     {
         holds.push(DeviceUse::Signature(signature));
     }
@@ -166,8 +166,8 @@ fn is_used(sys: &Path, device: DeviceNumber, mounted: &HashSet<DeviceNumber>, de
     if mounted.contains(&device) {
         return true;
     }
-    let here = sys.join(format!("{}:{}", device.0, device.1));
-    let mut above = partitions(&here).into_iter().chain(entries(&here.join("holders")));
+    let directory = sys.join(format!("{}:{}", device.0, device.1));
+    let mut above = partitions(&directory).into_iter().chain(entries(&directory.join("holders")));
     depth < MAX_DEPTH
         && above.any(|path| number(&path).is_some_and(|device| is_used(sys, device, mounted, depth + 1)))
 }
@@ -191,8 +191,8 @@ fn signature_in(start: &[u8]) -> Option<&'static str> {
     SIGNATURES.iter().find(there).map(|(name, ..)| *name)
 }
 
-/// The kind of a device that is built on another one, and its name.
-fn builder(holder: &Path) -> (&'static str, String) {
+/// The kind and the name of a device that is built on another one.
+fn stacked_device(holder: &Path) -> (&'static str, String) {
     let named = sys_text(&holder.join("dm/name")).unwrap_or_else(|| name(holder));
     let kind = match sys_text(&holder.join("dm/uuid")).unwrap_or_default() {
         uuid if uuid.starts_with("LVM-") => "LVM volume",
@@ -208,9 +208,9 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn is_swap(swaps: &str, here: &Path) -> bool {
+fn is_swap(swaps: &str, directory: &Path) -> bool {
     let names = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    let own = here.file_name();
+    let own = directory.file_name();
     names.map(Path::new).any(|name| fs::canonicalize(name).is_ok_and(|node| node.file_name() == own))
 }
 
@@ -246,8 +246,8 @@ mod tests {
     #[test]
     fn the_signature_of_a_mounted_file_system_is_not_listed_again() {
         let ext4 = DeviceUse::Mounted { file_system: "ext4".into(), point: "/".into() };
-        assert!(ext4.is_known_by("ext4") && ext4.is_known_by("ext") && !ext4.is_known_by("xfs"));
-        assert!(DeviceUse::Swap.is_known_by("swap") && !DeviceUse::Swap.is_known_by("ext4"));
+        assert!(ext4.has_signature("ext4") && ext4.has_signature("ext") && !ext4.has_signature("xfs"));
+        assert!(DeviceUse::Swap.has_signature("swap") && !DeviceUse::Swap.has_signature("ext4"));
     }
 
     #[test]

@@ -13,10 +13,10 @@ use crate::files::{entries, sys_figure, sys_text};
 use crate::interruptions::text_of_file;
 
 /// The directory of the pools of huge pages.
-const POOLS: &str = "/sys/kernel/mm/hugepages";
+const HUGE_PAGE_POOLS_DIR: &str = "/sys/kernel/mm/hugepages";
 
 /// Settings of transparent huge pages.
-const TRANSPARENT_HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage";
+const TRANSPARENT_HUGE_PAGES_DIR: &str = "/sys/kernel/mm/transparent_hugepage";
 
 /// Identity of the host; `None` for what is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Host {
     pub cpu_model: Option<String>,
     /// Processors online.
     pub cpus_online: Option<u64>,
-    /// Bytes of memory.
+    /// Total bytes of memory (`MemTotal`).
     pub memory_bytes: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl Host {
             kernel: names.as_ref().and_then(|names| text(names.release())),
             arch: names.as_ref().and_then(|names| text(names.machine())),
             cpu_model: cpu_model(&text_of_file("/proc/cpuinfo").unwrap_or_default()),
-            cpus_online: configured(SysconfVar::_NPROCESSORS_ONLN),
+            cpus_online: sysconf_value(SysconfVar::_NPROCESSORS_ONLN),
             memory_bytes: memory(&meminfo(), "MemTotal:"),
         }
     }
@@ -57,7 +57,7 @@ impl Host {
 pub struct Machine {
     /// Bytes per page.
     pub page_size: u64,
-    /// MiB of memory.
+    /// Total memory in MiB.
     pub memory_mib: u64,
     /// Configured CPUs, online or not; at least 1.
     pub cpus: u32,
@@ -68,8 +68,8 @@ impl Machine {
     #[must_use]
     pub fn ask() -> Self {
         let page_size = page_bytes();
-        let pages = configured(SysconfVar::_PHYS_PAGES).unwrap_or(0);
-        let cpus = configured(SysconfVar::_NPROCESSORS_CONF).and_then(|n| u32::try_from(n).ok());
+        let pages = sysconf_value(SysconfVar::_PHYS_PAGES).unwrap_or(0);
+        let cpus = sysconf_value(SysconfVar::_NPROCESSORS_CONF).and_then(|n| u32::try_from(n).ok());
         Machine {
             page_size,
             memory_mib: pages.saturating_mul(page_size) >> 20,
@@ -83,15 +83,15 @@ impl Machine {
 pub struct Resources {
     /// CPUs this process may use.
     pub cpus: usize,
-    /// Bytes of memory.
+    /// Total bytes of memory (`MemTotal`).
     pub memory_bytes: u64,
     /// Bytes of memory available now.
     pub memory_available_bytes: u64,
-    /// Hard limit of open files, `None` if there is none. A job with many files raises its own soft limit.
+    /// Hard limit on open files, `None` if there is none. A job with many files raises its own soft limit.
     pub open_files: Option<u64>,
-    /// Soft limit of locked memory, `None` if there is none.
+    /// Soft limit on locked memory, `None` if there is none.
     pub locked_memory_bytes: Option<u64>,
-    /// Soft limit of the size of a file, `None` if there is none.
+    /// Soft limit on the size of a file, `None` if there is none.
     pub file_size_bytes: Option<u64>,
     /// Linux version, major and minor.
     pub kernel: [u32; 2],
@@ -129,10 +129,10 @@ pub fn address_space_left() -> Option<u64> {
     let limit =
         getrlimit(Resource::RLIMIT_AS).ok().map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)?;
     let pages = text_of_file("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
-    Some(limit.saturating_sub(pages * configured(SysconfVar::PAGE_SIZE)?))
+    Some(limit.saturating_sub(pages * sysconf_value(SysconfVar::PAGE_SIZE)?))
 }
 
-/// Whether the kernel has a clock of this number, as for clock_gettime.
+/// Whether the kernel has a clock with this number: a `clockid_t`, as for clock_gettime(2).
 #[must_use]
 pub fn has_clock(number: i32) -> bool {
     number >= 0 && clock_gettime(ClockId::from_raw(number)).is_ok()
@@ -147,12 +147,12 @@ pub fn clock_source() -> Option<String> {
 /// Bytes per page of memory; a common value if it is unknown.
 #[must_use]
 pub fn page_bytes() -> u64 {
-    configured(SysconfVar::PAGE_SIZE).filter(|&bytes| bytes > 0).unwrap_or(4096)
+    sysconf_value(SysconfVar::PAGE_SIZE).filter(|&bytes| bytes > 0).unwrap_or(4096)
 }
 
-/// A figure from sysconf(3).
-pub(crate) fn configured(what: SysconfVar) -> Option<u64> {
-    sysconf(what).ok().flatten().and_then(|figure| u64::try_from(figure).ok())
+/// A value from sysconf(3), `None` if it is unknown or negative.
+pub(crate) fn sysconf_value(variable: SysconfVar) -> Option<u64> {
+    sysconf(variable).ok().flatten().and_then(|figure| u64::try_from(figure).ok())
 }
 
 /// The model of the first processor; not all architectures have such a line.
@@ -167,7 +167,7 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
 /// The pool of huge pages of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HugePagePool {
-    /// Pages in it.
+    /// Number of pages in the pool.
     pub pages: u64,
     /// Pages that are neither used nor reserved for a mapping.
     pub free: u64,
@@ -179,20 +179,20 @@ impl HugePagePool {
     /// The pool of pages of `kib` KiB; `None` if the kernel has no such pages.
     #[must_use]
     pub fn of(kib: u64) -> Option<Self> {
-        pool(Path::new(POOLS), kib)
+        pool(Path::new(HUGE_PAGE_POOLS_DIR), kib)
     }
 
-    /// All sizes of pages, smallest first, in the kernel's form (`2048kB`).
+    /// All sizes of huge pages, smallest first, in the kernel's form (`2048kB`).
     #[must_use]
     pub fn sizes() -> Vec<String> {
-        sizes(Path::new(POOLS))
+        sizes(Path::new(HUGE_PAGE_POOLS_DIR))
     }
 }
 
 /// Bytes of a transparent huge page, a power of two; `None` if programs cannot request them.
 #[must_use]
 pub fn transparent_huge_page() -> Option<u64> {
-    transparent_page(Path::new(TRANSPARENT_HUGE_PAGES))
+    transparent_page(Path::new(TRANSPARENT_HUGE_PAGES_DIR))
 }
 
 fn transparent_page(settings: &Path) -> Option<u64> {

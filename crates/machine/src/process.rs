@@ -21,13 +21,13 @@ impl SignalMask {
     #[must_use]
     pub fn ignored() -> Self {
         static IGNORED: OnceLock<SignalMask> = OnceLock::new();
-        *IGNORED.get_or_init(|| Self::queried("SigIgn:"))
+        *IGNORED.get_or_init(|| Self::from_status("SigIgn:"))
     }
 
     /// The signals that are pending for this process as a whole (`ShdPnd` of proc(5)).
     #[must_use]
     pub fn pending() -> Self {
-        Self::queried("ShdPnd:")
+        Self::from_status("ShdPnd:")
     }
 
     /// Whether `signal` is in the set.
@@ -36,7 +36,7 @@ impl SignalMask {
         self.0 & (1 << (signal as u32 - 1)) != 0
     }
 
-    fn queried(name: &str) -> Self {
+    fn from_status(name: &str) -> Self {
         let status = text_of_file("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix(name));
         SignalMask(mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default())
@@ -52,13 +52,13 @@ pub fn thread_id() -> u32 {
 /// Number of context switches of all threads of this process but the calling one; `None` if it is unknown.
 #[must_use]
 pub fn switches_of_other_threads() -> Option<u64> {
-    // A thread that has just ended counts as 0, and the sum as changed.
+    // A thread that has just ended counts as 0: the sum changes, so the threads are not taken for blocked.
     Some(other_threads()?.map(|thread| switches_of(&thread).unwrap_or(0)).fold(0, u64::wrapping_add))
 }
 
-/// Detects whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or waits for a thread that writes
-/// to one by stdout or stderr. `None` if not, or if that is unknown; otherwise the number of context switches of these threads, which stays
-/// the same as long as they are blocked.
+/// Detects whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or it waits for a thread that
+/// writes to one through stdout or stderr. Returns the number of context switches of these threads, which does not change while they are
+/// blocked; `None` if they are not blocked or if that is unknown.
 #[must_use]
 pub fn switches_of_blocked_main() -> Option<u64> {
     let main = OsString::from(std::process::id().to_string());
@@ -70,7 +70,7 @@ pub fn switches_of_blocked_main() -> Option<u64> {
     };
     match call_of(&main)? {
         (libc::SYS_futex, _) => {
-            // The other descriptors of a thread are of its job.
+            // All other descriptors that a thread writes to are files of its job.
             let is_shown = |descriptor| matches!(descriptor, 1 | 2);
             let writer = other_threads()?.find_map(|thread| writes(&thread, &is_shown))?;
             Some(switches_of(&main)?.wrapping_add(writer))
@@ -88,7 +88,7 @@ fn may_block(thread: &OsStr, descriptor: u64) -> bool {
     if ["pipe:[", "socket:[", "/dev/pts/", "/dev/tty"].iter().any(|kind| target.starts_with(kind)) {
         return true;
     }
-    // A named pipe has a path. The file system, which may not answer, is queried for no more than the kernel knows.
+    // A named pipe has a path. A network file system may not answer: STATX_DONT_SYNC uses only attributes that the kernel has cached.
     let about = statx(CWD, &link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
     about.is_ok_and(|about| FileType::from_raw_mode(about.stx_mode.into()) == FileType::Fifo)
 }
@@ -102,21 +102,21 @@ fn other_threads() -> Option<impl Iterator<Item = OsString>> {
 
 /// Number of context switches of a thread of this process.
 fn switches_of(thread: &OsStr) -> Option<u64> {
-    let status = text_of_thread(thread, "status")?;
+    let status = thread_file_text(thread, "status")?;
     let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
     counts.map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
 }
 
 /// The system call in which a thread of this process waits, and its first argument, from `/proc/PID/task/TID/syscall` (proc(5)).
 fn call_of(thread: &OsStr) -> Option<(libc::c_long, u64)> {
-    let text = text_of_thread(thread, "syscall")?;
+    let text = thread_file_text(thread, "syscall")?;
     let mut words = text.split(' ');
     let number = words.next()?.parse().ok()?;
     let argument = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
     Some((number, argument))
 }
 
-fn text_of_thread(thread: &OsStr, file: &str) -> Option<String> {
+fn thread_file_text(thread: &OsStr, file: &str) -> Option<String> {
     text_of_file(Path::new("/proc/self/task").join(thread).join(file)).ok()
 }
 

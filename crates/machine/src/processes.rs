@@ -7,7 +7,7 @@ use nix::time::{ClockId, clock_gettime};
 use nix::unistd::SysconfVar;
 
 use crate::files::names_in;
-use crate::host::configured;
+use crate::host::sysconf_value;
 use crate::interruptions::text_of_file;
 
 /// A process that was running when it was seen. Another process that gets the same number later is not equal to it.
@@ -71,7 +71,7 @@ pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
 impl Process {
     /// Time since its start, to 10 ms or so.
     pub(crate) fn age(self) -> Option<Duration> {
-        let ticks = configured(SysconfVar::CLK_TCK).filter(|&ticks| ticks > 0)?;
+        let ticks = sysconf_value(SysconfVar::CLK_TCK).filter(|&ticks| ticks > 0)?;
         let started = Duration::from_secs(self.started / ticks)
             + Duration::from_secs(self.started % ticks) / u32::try_from(ticks).ok()?;
         let now = clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?;

@@ -1,7 +1,7 @@
-//! `--metrics`: serves an OpenMetrics text over HTTP while jobs run, for Prometheus and compatible readers.
+//! `--metrics`: serves metrics in the OpenMetrics text format over HTTP while jobs run, for Prometheus and compatible readers.
 //!
 //! [`MetricsServer`] answers requests in its own thread. A request waits for a text that is rendered after its arrival: the run polls
-//! [`MetricsServer::is_wanted`] and passes one to [`MetricsServer::publish`]. So no text is rendered that nobody reads.
+//! [`MetricsServer::is_wanted`] and passes one to [`MetricsServer::publish`]. Nothing is rendered unless a client asks.
 #![forbid(unsafe_code)]
 
 mod address;

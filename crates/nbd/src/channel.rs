@@ -73,16 +73,16 @@ fn wait(socket: &Socket, event: PollFlags) -> bool {
     poll(&mut waiting, PollTimeout::from(TICK_MS)).is_ok_and(|ready| ready > 0)
 }
 
-/// A connection during the handshake.
-pub(crate) struct Channel<'a> {
+/// A connection to a server during the handshake.
+pub(crate) struct Connection<'a> {
     socket: Socket,
     stopped: &'a dyn Fn() -> bool,
 }
 
-impl<'a> Channel<'a> {
+impl<'a> Connection<'a> {
     /// Connects to a server.
     pub(crate) fn open(address: &Address, stopped: &'a dyn Fn() -> bool) -> Result<Self, NbdError> {
-        Ok(Channel { socket: connect(address, stopped)?, stopped })
+        Ok(Connection { socket: connect(address, stopped)?, stopped })
     }
 
     /// The socket, in non-blocking mode.
@@ -99,17 +99,17 @@ impl<'a> Channel<'a> {
 
     /// Receives as many bytes as the buffer holds.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) -> Result<(), NbdError> {
-        self.move_all(bytes.len(), PollFlags::POLLIN, |mut socket, moved| socket.read(&mut bytes[moved..]))
+        self.transfer(bytes.len(), PollFlags::POLLIN, |mut socket, moved| socket.read(&mut bytes[moved..]))
     }
 
     /// Sends all bytes.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), NbdError> {
-        self.move_all(bytes.len(), PollFlags::POLLOUT, |socket, moved| {
+        self.transfer(bytes.len(), PollFlags::POLLOUT, |socket, moved| {
             socket.send_with_flags(&bytes[moved..], libc::MSG_NOSIGNAL)
         })
     }
 
-    fn move_all(
+    fn transfer(
         &self,
         len: usize,
         event: PollFlags,

@@ -6,7 +6,7 @@
 use nix::errno::Errno;
 
 use crate::NbdError;
-use crate::channel::Channel;
+use crate::channel::Connection;
 use crate::wire::{u16_at, u32_at, u64_at};
 
 /// Begins every handshake: `NBDMAGIC`.
@@ -110,7 +110,7 @@ pub struct Export {
 }
 
 /// Negotiates the use of an export.
-pub(crate) fn negotiate(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError> {
+pub(crate) fn negotiate(channel: &mut Connection<'_>, export: &str) -> Result<Export, NbdError> {
     let magic: [u8; 8] = channel.receive()?;
     if u64_at(&magic, 0) != MAGIC {
         let begin = String::from_utf8_lossy(&magic);
@@ -124,7 +124,7 @@ pub(crate) fn negotiate(channel: &mut Channel<'_>, export: &str) -> Result<Expor
 }
 
 /// The server has one export and describes it.
-fn oldstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError> {
+fn oldstyle(channel: &mut Connection<'_>, export: &str) -> Result<Export, NbdError> {
     let bytes: [u8; 12 + ZEROES] = channel.receive()?;
     if !export.is_empty() {
         return Err(NbdError::Refused {
@@ -137,7 +137,7 @@ fn oldstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError>
     Ok(Export { size: u64_at(&bytes, 0), flags: ExportFlags(u16_at(&bytes, 10)), block: ANY_SIZE })
 }
 
-fn newstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError> {
+fn newstyle(channel: &mut Connection<'_>, export: &str) -> Result<Export, NbdError> {
     let server = u16_at(&channel.receive::<2>()?, 0);
     let flags = server & (FIXED_NEWSTYLE | NO_ZEROES);
     channel.send(&u32::from(flags).to_be_bytes())?;
@@ -153,7 +153,7 @@ fn newstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError>
 }
 
 /// `NBD_OPT_GO`; `None` if the server does not know it.
-fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdError> {
+fn go(channel: &mut Connection<'_>, export: &str) -> Result<Option<Export>, NbdError> {
     let mut data = Vec::with_capacity(export.len() + 8);
     data.extend_from_slice(&(export.len() as u32).to_be_bytes());
     data.extend_from_slice(export.as_bytes());
@@ -190,7 +190,7 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
 }
 
 /// `NBD_OPT_EXPORT_NAME`, which servers answer by closing the connection if they do not have the export.
-fn export_name(channel: &mut Channel<'_>, export: &str, no_zeroes: bool) -> Result<Export, NbdError> {
+fn export_name(channel: &mut Connection<'_>, export: &str, no_zeroes: bool) -> Result<Export, NbdError> {
     send_option(channel, OPTION_EXPORT_NAME, export.as_bytes())?;
     let bytes: [u8; 10] = channel.receive().map_err(|error| match error {
         NbdError::Broken { source, .. } if source.raw_os_error() == Some(libc::ENOTCONN) => {
@@ -208,7 +208,7 @@ fn export_name(channel: &mut Channel<'_>, export: &str, no_zeroes: bool) -> Resu
     Ok(Export { size: u64_at(&bytes, 0), flags: ExportFlags(u16_at(&bytes, 8)), block: ANY_SIZE })
 }
 
-fn send_option(channel: &mut Channel<'_>, option: u32, data: &[u8]) -> Result<(), NbdError> {
+fn send_option(channel: &mut Connection<'_>, option: u32, data: &[u8]) -> Result<(), NbdError> {
     let mut bytes = Vec::with_capacity(16 + data.len());
     bytes.extend_from_slice(&OPTION_MAGIC.to_be_bytes());
     bytes.extend_from_slice(&option.to_be_bytes());
@@ -218,7 +218,7 @@ fn send_option(channel: &mut Channel<'_>, option: u32, data: &[u8]) -> Result<()
 }
 
 /// The type of a reply and its data.
-fn receive_reply(channel: &mut Channel<'_>, option: u32) -> Result<(u32, Vec<u8>), NbdError> {
+fn receive_reply(channel: &mut Connection<'_>, option: u32) -> Result<(u32, Vec<u8>), NbdError> {
     let header: [u8; 20] = channel.receive()?;
     let (magic, about, kind, len) =
         (u64_at(&header, 0), u32_at(&header, 8), u32_at(&header, 12), u32_at(&header, 16));

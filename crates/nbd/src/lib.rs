@@ -20,7 +20,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use channel::Channel;
+use channel::Connection;
 use socket2::Socket;
 
 /// Opens the export of a URI for requests over a non-blocking socket. `stopped` ends the wait for a slow server.
@@ -28,7 +28,7 @@ use socket2::Socket;
 /// # Errors
 /// The server cannot be reached, does not have the export or violates the protocol.
 pub fn open(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<(Socket, Export), NbdError> {
-    let mut channel = Channel::open(&uri.address, stopped)?;
+    let mut channel = Connection::open(&uri.address, stopped)?;
     let export = handshake::negotiate(&mut channel, &uri.export)?;
     Ok((channel.into_socket(), export))
 }

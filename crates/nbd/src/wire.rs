@@ -91,7 +91,7 @@ impl ChunkKind {
             1 => ChunkKind::Data,
             2 => ChunkKind::Hole,
             0x8002 => ChunkKind::Error(true),
-            // Other errors have the form of the first.
+            // All error chunks begin like NBD_REPLY_TYPE_ERROR; only that of NBD_REPLY_TYPE_ERROR_OFFSET, above, has an offset.
             0x8000.. => ChunkKind::Error(false),
             kind => ChunkKind::Unknown(kind),
         }
@@ -102,7 +102,7 @@ impl Reply {
     /// Decodes the reply at the start of the bytes, and returns its length too. `None` if more bytes are needed.
     ///
     /// # Errors
-    /// The number at the start, if no reply starts with it.
+    /// The magic number at the start, if it is not that of a reply.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Reply, usize)>, u32> {
         if bytes.len() < 4 {
             return Ok(None);

@@ -3,13 +3,13 @@
 //!
 //! - `options` says of each option of other jobs whether a database has it. What is left is resolved like any job.
 //! - `model` makes the model from the options of databases, and `rules` finds what is wrong with it.
-//! - `files` names and sizes the files: the data, the log, the double-write area. `own_files` refuses shared ones.
+//! - `files` names and sizes the files: the data, the log, the double-write area. `file_conflicts` refuses shared ones.
 //! - This file makes the jobs of the roles.
 
+mod file_conflicts;
 mod files;
 mod model;
 mod options;
-mod own_files;
 mod rules;
 
 use std::borrow::Cow;
@@ -26,9 +26,9 @@ use crate::findings::Findings;
 use crate::random::known_seed;
 use crate::status::InertOptions;
 
+pub(crate) use file_conflicts::DatabaseFileUses;
 pub(crate) use files::DatabaseFiles;
 pub(crate) use model::resolve;
-pub(crate) use own_files::DatabaseFileUses;
 pub(crate) use rules::check_files;
 
 /// I/Os that a job in the background has in flight if its engine is asynchronous and it has no `iodepth`.

@@ -1,4 +1,4 @@
-//! The export of jobs with engine nbd: `uri`, and what the server says about it. Its size is the size of the job's one file.
+//! Resolves the export (`uri`) of jobs with engine nbd. The size of the export is the size of the job's one file.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,7 +22,7 @@ inert! {
         "objects are in no page cache";
 }
 
-/// The answers of servers. A server is asked once, however many jobs use its export.
+/// What servers say about exports, by URI. A server is asked once, even if several jobs use its export.
 #[derive(Debug, Default)]
 pub(crate) struct Exports {
     known: HashMap<String, Result<Export, SetupError>>,
@@ -31,7 +31,7 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Asks the servers of all jobs, which may take as long as this together.
+    /// Asks the servers of all jobs at the same time, which may take up to `limit` in total.
     pub(crate) fn ask<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>, limit: Duration) {
         let has_export = |job: &&Job| engine_is(job, EngineKind::has_export);
         for text in jobs.filter(has_export).filter_map(|job| job.options.text(Opt::Uri)) {
@@ -55,7 +55,7 @@ impl Exports {
     }
 }
 
-/// Rules about the resolved job. fio gives such a job up when it sets it up: see [`find`].
+/// Rules about the resolved job. fio rejects such a job when it sets the job up: see [`find`].
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if !spec.engine.has_export() || spec.compat.gives_up_jobs_alone {
         return;
@@ -91,11 +91,11 @@ pub(crate) fn check_files(files: usize) -> Result<(), SetupError> {
 pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<FoundFile, SetupError> {
     spec.opening.pre_read = false;
     let export = exports.of(spec)?;
-    fit(spec, &export)?;
+    check_export(spec, &export)?;
     Ok(FoundFile { size: Some(export.size), ..FoundFile::PRETEND })
 }
 
-/// Messages call the file of a job by its export. fio calls it by the name that a file would have.
+/// Names the job's file by its export in messages. fio uses the name that an ordinary file of the job would have.
 pub(crate) fn name_export(spec: &mut JobSpec) {
     if spec.engine.has_export() && spec.compat.names_exports_by_uri {
         let uri = &spec.engine_options.uri;
@@ -107,7 +107,7 @@ pub(crate) fn name_export(spec: &mut JobSpec) {
 fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<ServerQuery>>) -> Result<Export, SetupError> {
     let failed = |error: &NbdError| {
         let (errno, prefix, message) = match spec.compat.has_words_of_fio {
-            // fio has no error number then.
+            // fio reports no error number in this case.
             true => (0, Prefix::Program, format!("nbd_connect_uri: nbd_connect_uri: {error}")),
             false => (error.errno(), Prefix::Job, format!("cannot use {uri}: {error}")),
         };
@@ -125,8 +125,8 @@ fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<ServerQuery>>) -
     found.map_err(|error| failed(&error))
 }
 
-/// Gives a job up that the export cannot serve: its first request would fail.
-fn fit(spec: &JobSpec, export: &Export) -> Result<(), SetupError> {
+/// Rejects a job that the export cannot serve: its first request would fail.
+fn check_export(spec: &JobSpec, export: &Export) -> Result<(), SetupError> {
     let refused = |errno: i32, why: String| {
         let message = format!("{}: {why}", spec.engine_options.uri);
         Err(SetupError::new(errno, "nbd", message))

@@ -1,4 +1,4 @@
-//! Looks at the paths of a job: their kinds and sizes.
+//! Determines the kind and the size of each path of a job.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,12 +20,12 @@ pub(crate) struct FoundFile {
     pub(crate) kind: FileKind,
     /// Bytes; `None` when nothing is there or the size cannot be known.
     pub(crate) size: Option<u64>,
-    /// Numbers of a block device.
+    /// Major and minor number, for a block device.
     pub(crate) device: Option<DeviceNumber>,
 }
 
 impl FoundFile {
-    /// A file of an engine without files.
+    /// The placeholder file of a job whose engine uses no files.
     pub(crate) const PRETEND: FoundFile = FoundFile { kind: FileKind::Pretend, size: None, device: None };
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<FoundFile, SetupErr
             Ok(FoundFile { kind: FileKind::Char, size: None, device })
         }
         FileType::Block if !path.exists() => Err(no_block_device(path, libc::ENOENT)),
-        FileType::File => of_kind(path, FileKind::Regular, wanted),
-        FileType::Block => of_kind(path, FileKind::Block, wanted),
+        FileType::File => check_kind(path, FileKind::Regular, wanted),
+        FileType::Block => check_kind(path, FileKind::Block, wanted),
     }
 }
 
@@ -93,12 +93,12 @@ pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result
 pub(crate) fn probe_scsi(
     path: &Path,
     wanted: FileType,
-    in_words_of_fio: bool,
+    has_words_of_fio: bool,
 ) -> Result<FoundFile, SetupError> {
     let kind = if path.exists() { probe(path, wanted)?.kind } else { FileKind::Regular };
     let refused = |words: &str, what: &str| {
         let advice = format!("{} is {what}; name one such as /dev/sg0 or /dev/sda", path.display());
-        Err(not_of_the_engine("sg", words, &advice, in_words_of_fio))
+        Err(wrong_device_error("sg", words, &advice, has_words_of_fio))
     };
     match kind {
         FileKind::Block => probe(path, wanted),
@@ -116,28 +116,28 @@ pub(crate) fn probe_scsi(
 }
 
 /// Looks at a path that must be a device of raw flash.
-pub(crate) fn probe_flash(path: &Path, in_words_of_fio: bool) -> Result<FoundFile, SetupError> {
+pub(crate) fn probe_flash(path: &Path, has_words_of_fio: bool) -> Result<FoundFile, SetupError> {
     match flash_bytes(path) {
         Some(size) => Ok(FoundFile { kind: FileKind::Char, size: Some(size), device: None }),
         None => {
             let words = format!("libmtd: error!: \"{}\" is not a character device", path.display());
             let advice = format!("{} is no raw flash; name a device such as /dev/mtd0", path.display());
-            Err(not_of_the_engine("mtd", &words, &advice, in_words_of_fio))
+            Err(wrong_device_error("mtd", &words, &advice, has_words_of_fio))
         }
     }
 }
 
-/// The error about a file that the engine cannot use: in fio's words, which have no prefix, or with what to name instead.
-fn not_of_the_engine(engine: &str, words: &str, advice: &str, in_words_of_fio: bool) -> SetupError {
+/// The error about a file that the engine cannot use: either fio's message, which has no prefix, or ferrio's with `advice` on what to use.
+fn wrong_device_error(engine: &str, words: &str, advice: &str, has_words_of_fio: bool) -> SetupError {
     let error = |message: String| SetupError::new(libc::EINVAL, "setup_files", message);
-    match in_words_of_fio {
+    match has_words_of_fio {
         true => error(words.to_owned()).prefix(Prefix::None),
         false => error(format!("ioengine={engine} needs a device of its kind: {advice}")),
     }
 }
 
 /// The file or device at a path, which must be of the kind that `filetype` asks for. fio does not check that, and lays a file out over a device node.
-fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<FoundFile, SetupError> {
+fn check_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<FoundFile, SetupError> {
     let found = detect(path)?;
     if found.kind == kind {
         return Ok(found);
@@ -180,7 +180,7 @@ fn detect(path: &Path) -> Result<FoundFile, SetupError> {
     }
 }
 
-/// The end of an opened block device is its size.
+/// The size of a block device.
 fn device_size(path: &Path) -> Result<u64, SetupError> {
     match block_device_bytes(path) {
         Ok(0) => Err(SetupError::new(libc::EINVAL, "get_file_size", "zero sized block device?")),

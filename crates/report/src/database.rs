@@ -11,7 +11,7 @@ use ferrio_results::{DatabaseIo, JobResult, RunResult};
 use ferrio_stats::Latency;
 
 /// A database model with its jobs.
-pub(crate) struct DatabaseLoad<'a> {
+pub(crate) struct DatabaseModelRun<'a> {
     pub(crate) load: &'a EventLoad,
     pub(crate) database: &'a Database,
     /// Sessions come first; there is at least one.
@@ -39,7 +39,7 @@ pub(crate) enum DatabaseIoKind {
     LogSync,
     DoubleWrite,
     DoubleWriteSync,
-    /// Pages written in place, or tables.
+    /// Writes of pages in place, or of tables.
     DataWrite,
     DataSync,
 }
@@ -77,14 +77,14 @@ impl DatabaseIoKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IoTotal {
     /// I/Os of the sessions.
-    sessions: IoPart,
+    sessions: ConcurrentIo,
     /// I/Os of the background jobs.
-    background: IoPart,
+    background: ConcurrentIo,
 }
 
 /// I/Os of jobs that run at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct IoPart {
+struct ConcurrentIo {
     count: u64,
     /// 0 for syncs.
     bytes: u64,
@@ -92,7 +92,7 @@ struct IoPart {
     runtime_ms: u64,
 }
 
-impl IoPart {
+impl ConcurrentIo {
     fn add(&mut self, count: u64, bytes: u64, runtime_ms: u64) {
         if count > 0 {
             self.count += count;
@@ -101,8 +101,8 @@ impl IoPart {
         }
     }
 
-    fn since(&self, earlier: &IoPart) -> Option<IoPart> {
-        Some(IoPart {
+    fn since(&self, earlier: &ConcurrentIo) -> Option<ConcurrentIo> {
+        Some(ConcurrentIo {
             count: self.count.checked_sub(earlier.count)?,
             bytes: self.bytes.checked_sub(earlier.bytes)?,
             runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
@@ -146,10 +146,10 @@ impl IoTotal {
 pub(crate) struct DatabaseTotals {
     /// The longest run time of a session.
     pub(crate) runtime_ms: u64,
-    /// The longest run time of a session, exactly.
-    pub(crate) measured: Duration,
+    /// The longest run time of a session; `runtime_ms` is this in whole ms.
+    pub(crate) session_time: Duration,
     /// The longest run time of a background job.
-    background: Duration,
+    background_time: Duration,
     pub(crate) transactions: u64,
     /// Latencies of transactions that jobs have reported so far.
     pub(crate) latency: Latency,
@@ -157,7 +157,7 @@ pub(crate) struct DatabaseTotals {
     pub(crate) steps: [Latency; TransactionStep::ALL.len()],
     /// Indexed by [`DatabaseIoKind`].
     pub(crate) io: [IoTotal; DatabaseIoKind::COUNT],
-    /// Durations of the sessions' syncs, which are those of the log.
+    /// Durations of the log syncs by sessions.
     pub(crate) commit_sync_calls: Latency,
     pub(crate) pool_hits: u64,
     pub(crate) full_pages: u64,
@@ -166,8 +166,8 @@ pub(crate) struct DatabaseTotals {
 }
 
 /// The database models of a run, in the order of their first jobs.
-pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<DatabaseLoad<'a>> {
-    let mut loads: Vec<DatabaseLoad<'a>> = Vec::new();
+pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<DatabaseModelRun<'a>> {
+    let mut loads: Vec<DatabaseModelRun<'a>> = Vec::new();
     for (index, (planned, result)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
         let spec = &planned.spec;
         let Some((part, (database, role))) =
@@ -178,7 +178,7 @@ pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Databa
         let job = DatabaseModelJob { index, role, spec, result };
         match loads.iter_mut().find(|known| known.load.id == part.load.id) {
             Some(known) => known.jobs.push(job),
-            None => loads.push(DatabaseLoad { load: &part.load, database, jobs: vec![job] }),
+            None => loads.push(DatabaseModelRun { load: &part.load, database, jobs: vec![job] }),
         }
     }
     loads
@@ -194,7 +194,7 @@ pub(crate) fn is_session(spec: &JobSpec) -> bool {
     spec.database().is_some_and(|(_, role)| role == DatabaseRole::Session)
 }
 
-impl<'a> DatabaseLoad<'a> {
+impl<'a> DatabaseModelRun<'a> {
     /// The first session.
     pub(crate) fn first(&self) -> DatabaseModelJob<'a> {
         self.jobs[0]
@@ -238,12 +238,12 @@ impl DatabaseTotals {
         };
         if job.role == DatabaseRole::Session {
             self.runtime_ms = self.runtime_ms.max(runtime_ms);
-            self.measured = self.measured.max(job.result.measured);
+            self.session_time = self.session_time.max(job.result.measured);
             if let Some(calls) = &stats.sync.latency {
                 self.commit_sync_calls.merge(calls);
             }
         } else {
-            self.background = self.background.max(job.result.measured);
+            self.background_time = self.background_time.max(job.result.measured);
         }
         let Some(events) = &job.result.events else { return };
         self.transactions += events.done;
@@ -263,11 +263,11 @@ impl DatabaseTotals {
     }
 
     /// How long background jobs continued after the sessions.
-    pub(crate) fn afterwards(&self) -> Duration {
-        self.background.saturating_sub(self.measured)
+    pub(crate) fn background_tail(&self) -> Duration {
+        self.background_time.saturating_sub(self.session_time)
     }
 
-    fn part_mut(&mut self, kind: DatabaseIoKind, role: DatabaseRole) -> &mut IoPart {
+    fn part_mut(&mut self, kind: DatabaseIoKind, role: DatabaseRole) -> &mut ConcurrentIo {
         let IoTotal { sessions, background } = &mut self.io[kind as usize];
         if role == DatabaseRole::Session { sessions } else { background }
     }
@@ -281,7 +281,7 @@ impl DatabaseTotals {
         &self.io[kind as usize]
     }
 
-    /// The difference from `earlier` totals of the same jobs; `None` if they restarted in between. Times are elapsed times.
+    /// The difference from `earlier` totals of the same jobs; `None` if they restarted in between. Run times become the time in between.
     pub(crate) fn since(&self, earlier: &DatabaseTotals) -> Option<DatabaseTotals> {
         let mut steps: [Latency; TransactionStep::ALL.len()] = Default::default();
         for ((new, now), before) in steps.iter_mut().zip(&self.steps).zip(&earlier.steps) {
@@ -293,8 +293,8 @@ impl DatabaseTotals {
         }
         Some(DatabaseTotals {
             runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
-            measured: self.measured.saturating_sub(earlier.measured),
-            background: self.background.saturating_sub(earlier.background),
+            session_time: self.session_time.saturating_sub(earlier.session_time),
+            background_time: self.background_time.saturating_sub(earlier.background_time),
             transactions: self.transactions.checked_sub(earlier.transactions)?,
             latency: self.latency.since(&earlier.latency)?,
             steps,

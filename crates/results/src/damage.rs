@@ -6,7 +6,7 @@ use ferrio_job::{Diagnostic, Prefix};
 use ferrio_verify::{Damage, DamageKind};
 
 /// Damaged blocks that are kept in detail, per job.
-const MAX_BLOCKS: usize = 100;
+const MAX_DETAILED_BLOCKS: usize = 100;
 
 /// The damaged blocks of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub struct DamageTally {
     pub blocks: Vec<DamagedBlock>,
 }
 
-/// A damaged block.
+/// A block that failed its check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedBlock {
-    /// Name of the file.
+    /// Name of the file that has the block.
     pub file: String,
     /// Description of the block.
     pub damage: Damage,
@@ -32,7 +32,7 @@ impl DamageTally {
     pub fn add(&mut self, file: &str, damage: Damage) -> Diagnostic {
         let message = format!("{file}: the block at offset {} looks like {damage}", damage.offset);
         *self.counts.entry(damage.kind).or_default() += 1;
-        if self.blocks.len() < MAX_BLOCKS {
+        if self.blocks.len() < MAX_DETAILED_BLOCKS {
             self.blocks.push(DamagedBlock { file: file.to_owned(), damage });
         }
         Diagnostic::note(message).code("verify-damage").prefix(Prefix::Program)

@@ -1,4 +1,4 @@
-//! Figures of a load that is counted in events, and of a model of a database.
+//! Results of jobs whose work is counted in events, as in sysbench, and of database models.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use ferrio_stats::Latency;
 /// The events that a job has done.
 #[derive(Clone, Debug, Default)]
 pub struct EventFigures {
-    /// Number of events. If the job did not answer, more than there are latencies.
+    /// Number of events. It exceeds the number of latencies if the job stopped responding.
     pub done: u64,
-    /// From the beginning of each, or from its arrival where events arrive at a rate, to its end. Copies share it.
+    /// Latency from the beginning of an event, or from its scheduled arrival if events arrive at a rate, to its end. Copies share it.
     pub latency: Arc<Latency>,
-    /// Present for a job of a model of a database.
+    /// Present for a job of a database model.
     pub database: Option<DatabaseFigures>,
 }
 
-/// Figures of a job of a model of a database. Those of all its jobs add up.
+/// Results of one job of a database model. Those of all jobs of the model add up.
 #[derive(Clone, Debug, Default)]
 pub struct DatabaseFigures {
     /// Time of each step of [`TransactionStep::ALL`], with one sample for each transaction: 0 where it did not take the step. The sums of
@@ -30,7 +30,7 @@ pub struct DatabaseFigures {
     pub full_pages: u64,
     /// Pages or tables that were written back.
     pub written_back: u64,
-    /// Checkpoints.
+    /// Completed checkpoints.
     pub checkpoints: u64,
 }
 
@@ -39,11 +39,11 @@ pub struct DatabaseFigures {
 pub struct DatabaseIo {
     /// Completed reads.
     pub reads: u64,
-    /// Bytes of these.
+    /// Bytes read.
     pub read_bytes: u64,
     /// Completed writes.
     pub writes: u64,
-    /// Bytes of these.
+    /// Bytes written.
     pub written_bytes: u64,
     /// Completed syncs.
     pub syncs: u64,

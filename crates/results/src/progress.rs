@@ -12,7 +12,7 @@ macro_rules! job_states {
         }
 
         impl JobState {
-            /// All states, each at its number.
+            /// All states, indexed by their number.
             pub const ALL: &[JobState] = &[$(JobState::$state),+];
 
             /// The state in words, for people.
@@ -43,7 +43,7 @@ job_states! {
     Verifying: "verifying";
     /// In a final fsync.
     Fsyncing: "fsync";
-    /// Doing what comes after the last I/O.
+    /// After the last I/O: saving state, running `exec_postrun`, closing and removing files.
     Finishing: "finishing";
     /// Ended.
     Reaped: "ended";
@@ -63,7 +63,7 @@ pub struct Progress {
 /// The state of one job.
 #[derive(Clone, Copy, Debug)]
 pub struct JobProgress {
-    /// The present state.
+    /// The current state.
     pub state: JobState,
     /// Since the job began to do I/O, zero before.
     pub elapsed: Duration,

@@ -21,7 +21,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use crate::failure::Failure;
 
 /// Descriptors that a job needs besides those of its files.
-const OTHERS: u64 = 64;
+const OTHER_DESCRIPTORS: u64 = 64;
 
 /// The files of a job and which of them are open.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ pub(crate) struct JobFiles {
     pub(crate) set: FileSet,
     /// Files are opened one by one.
     pub(crate) on_demand: bool,
-    /// Files open now, as the workload counts them: those of an engine without files as well.
+    /// Number of files that the workload considers open, including placeholder files of an engine that uses no files.
     pub(crate) open: u32,
-    /// How they are opened because of `tuning=lean`.
+    /// Optimisations (`tuning=lean`) with which files were opened.
     pub(crate) optimisations: Optimisations,
-    /// Synced when they were closed in this pass; empty unless closing syncs.
+    /// Whether each file was synced when it was closed in this pass; empty if closing does not sync.
     pub(crate) synced: Vec<bool>,
-    /// Open files in the order they were opened while blocks are read back, when no workload says which is finished.
+    /// Open files, oldest first, while blocks are read back: no workload then tells which file is finished.
     pub(crate) read_back: VecDeque<u32>,
 }
 
@@ -54,7 +54,7 @@ impl JobFiles {
         }
     }
 
-    /// Notes whether a file was opened in a way of `tuning=lean`.
+    /// Records the optimisations (`tuning=lean`) with which a file was opened.
     pub(crate) fn note_tuning(&mut self, spec: &JobSpec, index: usize) {
         let is_lean = spec.tuning == Tuning::Lean && spec.files[index].kind == FileKind::Regular;
         if !is_lean || self.optimisations.has(Optimisations::NOATIME) {
@@ -72,17 +72,17 @@ impl JobFiles {
 /// The first file that cannot be opened, with what the user may do about it. Files opened so far are closed again.
 pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Result<FileSet, Failure> {
     raise_limit(spec, spec.files.len());
-    let mut set = closed_files(spec);
+    let mut set = unopened_files(spec);
     for index in 0..spec.files.len() {
         set.files[index].fd = open_one(spec, index, index, note)?.map(Arc::new);
     }
     Ok(set)
 }
 
-/// Opens the files of a load of `fileio`, which all its jobs share; makes them before if the load asks for that.
+/// Opens the files of a `sysbench fileio` workload, which all its jobs share. Creates them first if the workload asks for that.
 ///
 /// # Errors
-/// The first file that cannot be opened or made, or is too short.
+/// The first file that cannot be opened or created, or is too short.
 pub(crate) fn open_shared(spec: &JobSpec, fileio: &Fileio) -> Result<Vec<OpenFile>, Failure> {
     raise_limit(spec, spec.files.len());
     spec.files.iter().map(|file| open_shared_file(spec, fileio, file)).collect()
@@ -106,7 +106,7 @@ fn open_shared_file(spec: &JobSpec, fileio: &Fileio, file: &FileSpec) -> Result<
         return Err(failed(&e, true));
     }
     let flags = open_flags(spec, 0) | if fileio.creates { libc::O_CREAT | libc::O_EXCL } else { 0 };
-    // Reads too: whoever reads may write later without another open.
+    // Opened for writing even if the job only reads: it may write later through the same descriptor.
     let opened = open_file(path, OFlag::O_RDWR | OFlag::from_bits_retain(flags), 0o600);
     let opened = opened.map_err(|e| failed(&e, fileio.creates))?;
     debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", path.display(), opened.as_raw_fd());
@@ -126,8 +126,8 @@ pub(crate) fn use_shared(shared: &Arc<SharedFiles>) -> FileSet {
     FileSet { files: shared.files.clone(), shared: Some(Arc::clone(shared)) }
 }
 
-/// The files of a job that opens them when it uses them.
-pub(crate) fn closed_files(spec: &JobSpec) -> FileSet {
+/// The files of a job that opens them on demand, all still closed.
+pub(crate) fn unopened_files(spec: &JobSpec) -> FileSet {
     raise_limit(spec, spec.files.len().min(spec.opening.openfiles as usize));
     let closed = |file: &FileSpec| OpenFile { fd: None, offset: file.offset, size: file.size };
     FileSet::new(spec.files.iter().map(closed).collect())
@@ -164,7 +164,7 @@ pub(crate) fn is_opened(file: &FileSpec) -> bool {
     file.kind != FileKind::Pretend && file.size > 0
 }
 
-/// True when the end of a pass may have something of this file to sync.
+/// True if the file may need a sync at the end of a pass.
 pub(crate) fn has_something_to_sync(spec: &JobSpec, index: usize) -> bool {
     spec.engine.operates_on_files() || is_opened(&spec.files[index])
 }
@@ -189,12 +189,12 @@ pub(crate) fn open_to_sync(
     }
 }
 
-/// Raises the limit of open files as far as the program may, if `files` need it. If it may not, an open fails with advice.
+/// Raises the soft limit on open files to the hard limit if `files` need that. If it is still too low, an open fails with advice.
 fn raise_limit(spec: &JobSpec, files: usize) {
     let Some((soft, hard)) = ferrio_machine::open_file_limits() else { return };
     // The threads of an offloaded engine have descriptors of their own.
     let each = 1 + if spec.offload { u64::from(spec.units()) } else { 0 };
-    if soft < hard && soft < (files as u64).saturating_mul(each).saturating_add(OTHERS) {
+    if soft < hard && soft < (files as u64).saturating_mul(each).saturating_add(OTHER_DESCRIPTORS) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
@@ -206,7 +206,7 @@ fn raise_limit(spec: &JobSpec, files: usize) {
 pub(crate) fn open_job_file(spec: &JobSpec, index: usize, already_open: usize) -> Result<OwnedFd, Failure> {
     let file = &spec.files[index];
     let regular = file.kind == FileKind::Regular;
-    // Reading a device node need not update its access time; that of a file, fio updates.
+    // O_NOATIME: reading need not update access times. Only for regular files of an untuned job, they are updated as by fio.
     let result = if regular && spec.tuning == Tuning::Fio {
         open_with(spec, index, 0)
     } else {
@@ -253,7 +253,7 @@ fn open_with(spec: &JobSpec, index: usize, extra_flags: i32) -> io::Result<File>
 
 /// O_DIRECT and O_SYNC or O_DSYNC, as the job asks for them; in a model of a database it depends on what the file is for.
 fn open_flags(spec: &JobSpec, index: usize) -> i32 {
-    // What the kernel would do to single reads and writes, the CPU does to persistent memory, and the device to passed-through commands.
+    // These flags affect read(2) and write(2). The CPU makes writes to persistent memory durable; the device executes passthrough commands.
     if spec.engine.is_on_persistent_memory() || spec.engine.passes_through() {
         return 0;
     }
@@ -309,18 +309,18 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
     }
 }
 
-/// True for a file of a database that is written from its begin to its end.
+/// True for a file of a database that is written from beginning to end.
 fn is_sequential(spec: &JobSpec, file: &FileSpec) -> bool {
     let Some((database, _)) = spec.database() else { return false };
     let data = spec.files.get(..database.data_files as usize).unwrap_or_default();
     !data.iter().any(|other| std::ptr::eq(other, file))
 }
 
-/// Removes the regular files of a job, or its directories. Called `fio`, a file that cannot be removed is
-/// only a message; fio goes on without one.
+/// Removes the regular files of a job, or its directories. If the program is called `fio`, a file that cannot be removed causes only a
+/// message, where fio prints nothing.
 ///
 /// # Errors
-/// The first file that is left, after all others are removed.
+/// The first file that could not be removed. All others are removed before.
 pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
     let mut first = Ok(());
     let made = |file: &&FileSpec| file.kind == FileKind::Regular || spec.engine.operates_on_files();

@@ -42,7 +42,7 @@ impl OutputWatch {
                     return;
                 }
                 // A thread that is blocked for good is never switched to. One that waits for a slow reader is, each time there is room.
-                blocked.end_if_over(match has_pending() {
+                blocked.exit_if_timed_out(match has_pending() {
                     true => switches_of_other_threads(),
                     false if seen.is_asked.load(Acquire) => switches_of_blocked_main(),
                     false => None,

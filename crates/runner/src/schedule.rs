@@ -39,7 +39,7 @@ use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::placement;
-use crate::signals::{SignalRequests, SignalWatcher, TakenRequests, not_watched};
+use crate::signals::{SignalRequests, SignalWatcher, TakenRequests, signals_not_watched};
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
@@ -120,7 +120,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
         compat.signals_end_waits,
     );
     if let Err(e) = &watch {
-        observer(RunEvent::Diagnostic(not_watched(e)));
+        observer(RunEvent::Diagnostic(signals_not_watched(e)));
     }
     let calibration = options.calibration.unwrap_or_else(ClockReading::now);
     let clock = clock(plan.clock, calibration, observer);

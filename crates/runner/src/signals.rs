@@ -1,5 +1,5 @@
-//! Signals that would end the program end the run gracefully, SIGUSR1 asks for a report, and SIGCONT tells that the program was stopped:
-//! they are blocked in all threads and waited for by one, which ends with the run.
+//! Signals that would end the program end the run gracefully, SIGUSR1 requests a report, and SIGCONT shows that the program was stopped.
+//! They are blocked in all threads; a thread of their own waits for them and ends with the run.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::atomic::AtomicBool;
@@ -27,7 +27,7 @@ pub fn prepare_signals() {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGUSR1);
     signals.add(Signal::SIGXFSZ);
-    // The kernel refuses no mask of known signals.
+    // This cannot fail for known signals.
     let _ = signals.thread_block();
 }
 
@@ -56,7 +56,7 @@ fn awaited() -> SigSet {
 /// Holds back the signals that a run waits for until [`run`](crate::run) takes them: from now on, one that arrives early ends the run with a
 /// report. To be called when the run is about to begin, on the main thread.
 pub fn hold_signals() {
-    // The kernel refuses no mask of known signals.
+    // This cannot fail for known signals.
     let _ = awaited().thread_block();
 }
 
@@ -76,7 +76,7 @@ struct WatchState {
     failed: AtomicBool,
 }
 
-/// Requests of signals to main. The thread that waits for signals fills it, whatever main is busy with; a message only wakes main.
+/// Requests from the signal thread to main, recorded even while main is busy; a message only wakes main.
 #[derive(Debug, Default)]
 pub(crate) struct SignalRequests {
     /// Signals that end the run and that main has not taken yet, at most [`MAX_PENDING`].
@@ -104,7 +104,7 @@ pub(crate) struct TakenRequests {
 }
 
 impl SignalRequests {
-    /// Takes the requests since the last call. One load if there are none.
+    /// Takes the requests since the last call. Costs one atomic load if there are none.
     pub(crate) fn take(&self) -> TakenRequests {
         if !self.is_pending.load(SeqCst) {
             return TakenRequests::default();
@@ -117,8 +117,8 @@ impl SignalRequests {
         }
     }
 
-    /// From now on, a signal that ends the run opens this gate. One that has come before does not: it has set `stop`.
-    pub(crate) fn opens(&self, gate: &Arc<Gate>) {
+    /// Sets the gate that a signal opens when it ends the run. A signal that arrived before does not open it: it has set `stop`.
+    pub(crate) fn set_gate(&self, gate: &Arc<Gate>) {
         *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(gate);
     }
 
@@ -139,10 +139,11 @@ impl SignalRequests {
 }
 
 impl SignalWatcher {
-    /// Blocks the signals in the calling thread (threads started later inherit that) and waits for them in a thread of its own. One that ends
-    /// the run stops the jobs of `controls` at once, as main may be blocked by an output, and sets `stop`, which file layout checks. Main
-    /// finds all of them in `requests`, and is woken by a message. With `tells_stops`, SIGCONT is among them. With `ends_blocked`, the program
-    /// ends without its report if an output has blocked main for ten seconds after a signal that ends the run.
+    /// Blocks the signals in the calling thread (threads started later inherit that) and waits for them in a thread of its own. One that
+    /// ends the run stops the jobs of `controls` at once, as main may be blocked by an output, and sets `stop`, which file layout checks.
+    /// Main finds all of them in `requests`, and is woken by a message. With `reports_stops`, SIGCONT is among them. With
+    /// `exits_if_blocked`, the program ends without its report if an output has blocked main for ten seconds after a signal that ends the
+    /// run.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -154,29 +155,29 @@ impl SignalWatcher {
         controls: &'static [JobControl],
         stop: Arc<AtomicBool>,
         requests: Arc<SignalRequests>,
-        tells_stops: bool,
-        ends_blocked: bool,
+        reports_stops: bool,
+        exits_if_blocked: bool,
     ) -> std::io::Result<Self> {
         let mut signals = awaited();
-        if tells_stops {
+        if reports_stops {
             signals.add(Signal::SIGCONT);
         }
         signals.thread_block()?;
         let state = Arc::new(WatchState::default());
-        let watch = Watch { messages, controls, stop, requests, ends_blocked, state: Arc::clone(&state) };
+        let watch = Watch { messages, controls, stop, requests, exits_if_blocked, state: Arc::clone(&state) };
         let thread =
             thread::Builder::new().name("ferrio-signals".into()).spawn(move || watch.watch(&signals))?;
         Ok(SignalWatcher { thread, state })
     }
 }
 
-/// State of the signal thread.
+/// The signal thread: what it needs to act on signals.
 struct Watch {
     messages: SyncSender<Message>,
     controls: &'static [JobControl],
     stop: Arc<AtomicBool>,
     requests: Arc<SignalRequests>,
-    ends_blocked: bool,
+    exits_if_blocked: bool,
     state: Arc<WatchState>,
 }
 
@@ -185,10 +186,10 @@ impl Watch {
     fn watch(&self, signals: &SigSet) {
         let mut interrupted = InterruptionLimit::default();
         let mut blocked = BlockedThreads::default();
-        // Somebody wants the end.
+        // A signal has asked the run to end.
         let mut is_asked = false;
         loop {
-            let limit = (is_asked && self.ends_blocked).then_some(CHECK_INTERVAL);
+            let limit = (is_asked && self.exits_if_blocked).then_some(CHECK_INTERVAL);
             let arrived = match wait_for_signal(signals, limit) {
                 Ok(signal) => {
                     interrupted = InterruptionLimit::default();
@@ -205,14 +206,14 @@ impl Watch {
                 is_asked |= asks_for_end(signal);
                 self.act_on(signal);
             }
-            if is_asked && self.ends_blocked {
-                blocked.end_if_over(switches_of_blocked_main());
+            if is_asked && self.exits_if_blocked {
+                blocked.exit_if_timed_out(switches_of_blocked_main());
             }
         }
     }
 
     /// Stops the jobs if the signal ends the run, and tells main. Main knows of the signal before a job can have ended by it, and before
-    /// layout ends early, so neither is taken for an end of its own.
+    /// layout ends early, so that it mistakes neither for a normal end.
     fn act_on(&self, signal: i32) {
         self.requests.add(signal);
         if ends_run(signal) {
@@ -229,9 +230,9 @@ impl Watch {
         let _ = self.messages.try_send(Message::Ready);
     }
 
-    /// Signals cannot be waited for: unblocks them in this thread, which stays, so that they end the program as they end others.
+    /// Called when waiting for signals fails. Unblocks the signals in this thread, which does not end, so that they act as by default.
     fn give_up(&self, signals: &SigSet, error: &std::io::Error) {
-        let note = not_watched(error);
+        let note = signals_not_watched(error);
         self.state.failed.store(true, SeqCst);
         if self.state.over.load(SeqCst) || self.messages.send(Message::Diagnostics(vec![note])).is_err() {
             return;
@@ -249,12 +250,12 @@ fn ends_run(signal: i32) -> bool {
     ENDING.iter().any(|&ending| ending as i32 == signal)
 }
 
-/// True for a signal by which a user or program asks for the end. The kernel sends SIGXCPU by itself.
+/// True for a signal with which a user or a program asks the run to end. SIGXCPU is not one: the kernel sends it.
 pub(crate) fn asks_for_end(signal: i32) -> bool {
     signal != Signal::SIGXCPU as i32 && ends_run(signal)
 }
 
-/// Starts a thread in which none of the signals of a run is unblocked: the kernel would let one end the program there.
+/// Starts a thread in which all signals of a run are blocked: the kernel would otherwise let one end the program there.
 pub(crate) fn spawn_without_signals(
     thread: thread::Builder,
     work: impl FnOnce() + Send + 'static,
@@ -266,7 +267,7 @@ pub(crate) fn spawn_without_signals(
 }
 
 /// A note for the user if signals cannot be watched.
-pub(crate) fn not_watched(error: &std::io::Error) -> Diagnostic {
+pub(crate) fn signals_not_watched(error: &std::io::Error) -> Diagnostic {
     let message =
         format!("signals cannot be watched ({}): Ctrl-C will end the run without a report", reason(error));
     Diagnostic::note(message).code("signals-not-watched")
@@ -341,7 +342,7 @@ mod tests {
         let started = Started::with_queue(1);
         let gate = Arc::new(Gate::default());
         let _closed = gate.close();
-        started.requests.opens(&gate);
+        started.requests.set_gate(&gate);
         started.send(Signal::SIGTERM);
         gate.wait_for_start();
         gate.wait_for_first_ios();

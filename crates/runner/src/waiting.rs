@@ -1,8 +1,8 @@
 //! Waiting for a point in time: asleep, busy, or asleep while it is far and busy for the last stretch that a sleep would overshoot.
-//! Each way returns early when main wants something of the job: that it stops, or its figures.
+//! Each way returns early if the main thread asks the job to stop or to report.
 //!
 //! The cost of a busy stretch is bounded: the job learns while it runs how late sleeps end, and the stretch is that long, 5 to 200 us,
-//! plus at most 10 us. A job whose I/Os are due at smaller distances keeps its CPU busy all the time.
+//! plus at most 10 us. A job whose I/Os are due at shorter intervals keeps its CPU busy all the time.
 
 use std::time::Duration;
 
@@ -12,20 +12,19 @@ use ferrio_stats::Clock;
 use crate::control::JobControl;
 
 /// Longest sleep, so that a request is seen soon.
-const SLICE_NS: u64 = 20_000_000;
-/// Sleeps are taken to end this late at first.
-const FIRST_GUESS_NS: u64 = 60_000;
-/// Bounds of the guess.
+const MAX_SLEEP_NS: u64 = 20_000_000;
+/// First estimate of how late sleeps end.
+const FIRST_ESTIMATE_NS: u64 = 60_000;
+/// Bounds of the estimate.
 const LATE_NS: std::ops::RangeInclusive<u64> = 5_000..=200_000;
 /// Shorter waits are spun, not slept.
 const MIN_SLEEP_NS: u64 = 10_000;
-/// A later end raises the guess by the difference over this,
-const RISE: u64 = 4;
-/// an earlier one lowers it by the difference over this: one sleep in some twenty ends later than guessed.
-const FALL: u64 = 64;
-/// In place of [`FALL`] where far fewer than one in a hundred may be late, so that the 99th percentile is a wait that was on time: more of
-/// each wait is spun.
-const PUNCTUAL_FALL: u64 = 2048;
+/// A sleep that ends later than estimated raises the estimate by the difference divided by this.
+const LATE_DIVISOR: u64 = 4;
+/// A sleep that ends earlier lowers the estimate by the difference divided by this: about one sleep in twenty ends later than estimated.
+const EARLY_DIVISOR: u64 = 64;
+/// Used instead of [`EARLY_DIVISOR`] for the replay of logs, where at least 99 % of waits must end on time: more of each wait is spun.
+const PUNCTUAL_EARLY_DIVISOR: u64 = 2048;
 
 /// Waits that end on time.
 #[derive(Debug)]
@@ -33,37 +32,37 @@ pub(crate) struct Waiter {
     clock: Clock,
     /// Lateness of sleeps in ns.
     late_ns: u64,
-    fall: u64,
+    early_divisor: u64,
 }
 
 impl Waiter {
-    /// For waits of the calling thread, whose timers become as exact as the kernel has them.
+    /// A waiter for the calling thread, whose timer slack becomes the smallest that the kernel has.
     pub(crate) fn new(clock: Clock) -> Self {
-        // Refused by no kernel; without it sleeps end 50 us later, which the waits find out.
+        // This cannot fail. If it did, sleeps would end 50 us later, and the estimate would adapt.
         let _ = nix::sys::prctl::set_timerslack(1);
-        Waiter { clock, late_ns: FIRST_GUESS_NS, fall: FALL }
+        Waiter { clock, late_ns: FIRST_ESTIMATE_NS, early_divisor: EARLY_DIVISOR }
     }
 
-    /// Waits for the times of a log, of which 99 in a hundred are to be kept.
+    /// A waiter for the replay of a log, with which at least 99 % of waits end on time.
     pub(crate) fn punctual(clock: Clock) -> Self {
-        Waiter { fall: PUNCTUAL_FALL, ..Waiter::new(clock) }
+        Waiter { early_divisor: PUNCTUAL_EARLY_DIVISOR, ..Waiter::new(clock) }
     }
 
     /// Time to sleep when `left_ns` are left; `None` if the rest has to be spun.
     #[inline]
     pub(crate) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
         let ns = left_ns.saturating_sub(self.late_ns);
-        (ns >= MIN_SLEEP_NS).then(|| Duration::from_nanos(ns.min(SLICE_NS)))
+        (ns >= MIN_SLEEP_NS).then(|| Duration::from_nanos(ns.min(MAX_SLEEP_NS)))
     }
 
-    /// A sleep of `asked` took `took_ns`. One that something ended early teaches nothing.
+    /// Adapts the estimate to a sleep of `asked` that took `took_ns`. A sleep that ended early, interrupted, is ignored.
     pub(crate) fn slept(&mut self, asked: Duration, took_ns: u64) {
         let Some(late) = took_ns.checked_sub(asked.as_nanos() as u64) else { return };
         let late = late.clamp(*LATE_NS.start(), *LATE_NS.end());
         if late > self.late_ns {
-            self.late_ns += (late - self.late_ns) / RISE;
+            self.late_ns += (late - self.late_ns) / LATE_DIVISOR;
         } else {
-            self.late_ns -= (self.late_ns - late) / self.fall;
+            self.late_ns -= (self.late_ns - late) / self.early_divisor;
         }
     }
 
@@ -86,15 +85,15 @@ impl Waiter {
     }
 }
 
-/// Returns when the clock shows `ticks`, a little later, or earlier when main wants something. Sleeps however near that is: who waits here
-/// waits for others, which need the CPU.
+/// Returns when the clock shows `ticks`, a little later, or earlier if main wants something. Never spins, however near the time is: the
+/// caller waits for other threads, which need the CPU.
 pub(crate) fn sleep_until(clock: &Clock, ticks: u64, control: &JobControl) {
     loop {
         let left = clock.between(clock.now(), ticks);
         if left == 0 || control.wants_something() {
             return;
         }
-        sleep(Duration::from_nanos(left.min(SLICE_NS)));
+        sleep(Duration::from_nanos(left.min(MAX_SLEEP_NS)));
     }
 }
 
@@ -133,7 +132,7 @@ mod tests {
         waiter.late_ns = 60_000;
         assert_eq!(waiter.sleep_for(69_999), None);
         assert_eq!(waiter.sleep_for(100_000), Some(Duration::from_micros(40)));
-        assert_eq!(waiter.sleep_for(u64::MAX), Some(Duration::from_nanos(SLICE_NS)));
+        assert_eq!(waiter.sleep_for(u64::MAX), Some(Duration::from_nanos(MAX_SLEEP_NS)));
     }
 
     #[test]
@@ -179,7 +178,7 @@ mod tests {
         assert!(guess(|_| 7_000_000, 100).abs_diff(200_000) < 100);
         let mut interrupted = waiter();
         interrupted.slept(Duration::from_millis(1), 999_999);
-        assert_eq!(interrupted.late_ns, FIRST_GUESS_NS);
+        assert_eq!(interrupted.late_ns, FIRST_ESTIMATE_NS);
         let mostly = guess(|i| if i % 100 == 99 { 9_000_000 } else { 30_000 }, 2099);
         assert!(mostly < 60_000, "an occasional late one does not make all others spin: {mostly}");
     }

@@ -32,7 +32,7 @@ impl Level {
     }
 }
 
-/// A mistake, already reported, after which nothing runs.
+/// An error that was already reported; nothing runs after it.
 #[derive(Debug)]
 pub struct Refusal;
 
@@ -42,9 +42,9 @@ pub struct Log(Mutex<State>);
 struct State {
     verbosity: u8,
     out: Box<dyn Write + Send>,
-    /// Standard output is left to a document.
-    is_left: bool,
-    mistakes: Box<dyn Write + Send>,
+    /// Standard output is reserved for a document in a structured format.
+    stdout_is_reserved: bool,
+    err: Box<dyn Write + Send>,
     /// The last line, and how many more of it have not been written.
     last: String,
     repeated: u64,
@@ -52,13 +52,13 @@ struct State {
 }
 
 impl Log {
-    /// With these as standard output and standard error, and sysbench's own verbosity.
-    pub fn to(out: Box<dyn Write + Send>, mistakes: Box<dyn Write + Send>) -> Self {
+    /// A log that writes to these streams, with sysbench's default verbosity.
+    pub fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
         let state = State {
             verbosity: 3,
             out,
-            is_left: false,
-            mistakes,
+            stdout_is_reserved: false,
+            err,
             last: String::new(),
             repeated: 0,
             failed: None,
@@ -70,15 +70,15 @@ impl Log {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on, messages up to this level.
+    /// Sets the highest level of messages that are written.
     pub fn set_verbosity(&self, verbosity: u8) {
         self.state().verbosity = verbosity;
     }
 
-    /// From now on, standard output is left to a document.
+    /// Reserves standard output for a document in a structured format: all else goes to standard error.
     pub fn leave_stdout(&self) {
         let mut state = self.state();
-        state.is_left = true;
+        state.stdout_is_reserved = true;
         state.verbosity = state.verbosity.min(Level::Warning as u8);
     }
 
@@ -87,7 +87,7 @@ impl Log {
         self.state().verbosity >= level as u8
     }
 
-    /// A line. Of lines that are equal and follow each other only the first is written, and then how many there were.
+    /// Writes a line. Of consecutive equal lines, only the first is written, followed by their number.
     pub fn line(&self, level: Level, message: &str) {
         let mut state = self.state();
         if state.verbosity < level as u8 {
@@ -102,7 +102,7 @@ impl Log {
         state.last = line;
     }
 
-    /// Text of several lines, written as it is.
+    /// Writes text of several lines as it is.
     pub fn text(&self, level: Level, text: &str) {
         let mut state = self.state();
         if state.verbosity >= level as u8 && !text.is_empty() {
@@ -110,33 +110,33 @@ impl Log {
         }
     }
 
-    /// Text that every verbosity shows.
+    /// Writes text at every verbosity.
     pub fn always(&self, text: &str) {
         self.state().write(text);
     }
 
-    /// Writes the document that standard output is left to.
+    /// Writes the document that standard output is reserved for.
     pub fn document(&self, text: &str) {
         let mut state = self.state();
         let written = state.out.write_all(text.as_bytes()).and_then(|()| state.out.flush());
         state.note(written);
     }
 
-    /// Reports a mistake that ends the program.
+    /// Reports an error that ends the program.
     pub fn refuse(&self, message: &str) -> Refusal {
         self.line(Level::Fatal, message);
         Refusal
     }
 
-    /// Reports a mistake in the command line.
+    /// Reports an error in the command line.
     pub fn mistake(&self, message: &str) -> Refusal {
         let mut state = self.state();
-        // Nobody reads a closed standard error.
-        let _ = state.mistakes.write_all(format!("{message}\n").as_bytes());
+        // Errors of standard error are ignored: there is nowhere to report them.
+        let _ = state.err.write_all(format!("{message}\n").as_bytes());
         Refusal
     }
 
-    /// Ends with what is left to say. Returns why something could not be written.
+    /// Writes the number of repetitions that is pending. Returns the first error of writing.
     pub fn finish(&self) -> Option<io::Error> {
         let mut state = self.state();
         state.write("");
@@ -153,9 +153,9 @@ impl State {
         self.repeated = 0;
         self.last.clear();
         all.push_str(text);
-        if self.is_left {
-            // Nobody reads a closed standard error.
-            let _ = self.mistakes.write_all(all.as_bytes());
+        if self.stdout_is_reserved {
+            // Errors of standard error are ignored: there is nowhere to report them.
+            let _ = self.err.write_all(all.as_bytes());
             return;
         }
         let written = self.out.write_all(all.as_bytes()).and_then(|()| self.out.flush());

@@ -1,9 +1,9 @@
 //! Converts traces of other programs to I/O logs: [`import`] reads lines, and writes a log of version 3.
 //!
-//! A format is a file: [`blkparse`], [`columns`] (published traces and biosnoop) and `strace`; each turns lines into [`event`]s. [`guess`]
-//! recognises the format of a trace by its first lines. [`select`] leaves I/Os out, [`names`] chooses the names of files in the log,
-//! `order` sorts nearly sorted events, and [`ImportSummary`] counts. Memory grows not with the trace, but only with the number of its files
-//! and processes.
+//! Each format has a module: [`blkparse`], [`columns`] (published traces and biosnoop) and `strace`. A module turns lines into [`event`]s.
+//! [`guess`] recognises the format of a trace by its first lines. [`select`] leaves I/Os out, [`names`] chooses the names of files in the
+//! log, `order` sorts nearly sorted events, and [`ImportSummary`] counts. Memory grows not with the trace, but only with the number of its
+//! files and processes.
 
 pub mod blkparse;
 pub mod columns;
@@ -33,14 +33,14 @@ use select::ImportSelection;
 /// Bytes of a trace that are examined to guess its format.
 const HEAD_BYTES: u64 = 256 << 10;
 
-/// Time of the first I/O in a log. fio waits for no line up to the first one whose time is not 0, so a log that began at 0 would lose the
+/// Time of the first I/O in a log. fio starts to wait at the first line whose time is not 0, so a log that began at 0 would lose the
 /// pause after its first I/O.
 const FIRST_US: u64 = 1;
 
 /// Longest I/O in a log: the largest length of a system call.
 const MAX_IO_BYTES: u64 = 0x7fff_f000;
 
-/// Lines after which a trace is given up if most of them do not fit.
+/// Lines after which a trace is rejected if most of them do not fit the format.
 const MIN_JUDGED_LINES: u64 = 10_000;
 
 /// The settings of an import.
@@ -153,7 +153,7 @@ pub fn import(
     (summary.lines, summary.bad, summary.remarks, summary.skipped) =
         (lines, bad, found.remarks, found.skipped);
     summary.is_cut = is_cut;
-    // Requests that end in lines of their own are counted before any are left out.
+    // A parser measures the queue depth before the selection leaves I/Os out, so its figure is right only if the selection is everything.
     if settings.selection.is_everything() {
         summary.deepest = summary.deepest.max(found.remarks.deepest);
     }
@@ -210,7 +210,7 @@ impl Conversion<'_> {
         Ok(self.summary)
     }
 
-    /// Writes an event in its turn. Returns 1 if it is outside the selected times.
+    /// Writes the next event. Returns the number of events left out because of their time: 0 or 1.
     fn write(&mut self, event: TraceEvent, targets: &event::Targets) -> Result<u64, ImportError> {
         // A file that is closed without any I/O was never opened in the log.
         let is_close = event.what == TraceEventKind::Close;

@@ -87,7 +87,7 @@ impl LiveView {
         signals: Signals,
         held: SigSet,
     ) -> io::Result<Self> {
-        let (look, keys) = (terminal.look(has_colors), terminal.keys()?);
+        let (look, keys) = (terminal.style(has_colors), terminal.keys()?);
         let (woken, waker) = io::pipe()?;
         let shared = Arc::new(SharedBoard {
             board: Mutex::new(Board::new(LiveTable::new(plan))),

@@ -15,24 +15,24 @@ use ratatui::crossterm::terminal::{
 
 use crate::style::TerminalStyle;
 
-/// The terminal that controls this process.
+/// The controlling terminal of this process.
 const TTY: &str = "/dev/tty";
 
 /// A reason why the view cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTerminal {
-    /// The process has no terminal.
+    /// The process has no controlling terminal.
     #[error("there is no terminal to draw on: {TTY} cannot be opened: {}", ferrio_job::reason(.0))]
     Closed(io::Error),
     /// The terminal can show only lines of text.
-    #[error("this terminal can only show lines of text: TERM is {}", word(.0))]
+    #[error("this terminal can only show lines of text: TERM is {}", quoted_term(.0))]
     Dumb(String),
     /// The terminal cannot be set up.
     #[error("the terminal cannot be set up: {}", ferrio_job::reason(.0))]
     SetUp(io::Error),
 }
 
-fn word(term: &str) -> String {
+fn quoted_term(term: &str) -> String {
     if term.is_empty() { "not set".to_owned() } else { format!("`{term}`") }
 }
 
@@ -56,13 +56,13 @@ impl Terminal {
         Ok(Terminal { tty })
     }
 
-    /// The stream.
+    /// The open terminal device.
     #[must_use]
     pub fn stream(&self) -> &File {
         &self.tty
     }
 
-    pub(crate) fn look(&self, has_colors: bool) -> TerminalStyle {
+    pub(crate) fn style(&self, has_colors: bool) -> TerminalStyle {
         let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
         TerminalStyle { has_colors, has_unicode: has_unicode(&locale, &env::var("TERM").unwrap_or_default()) }
@@ -75,7 +75,7 @@ impl Terminal {
     }
 }
 
-/// The console of Linux has UTF-8, but no bars.
+/// The Linux console supports UTF-8, but has no characters for bars.
 fn has_unicode(locale: &str, term: &str) -> bool {
     let charset = locale.split_once('.').map_or("", |(_, charset)| charset);
     let charset = charset.split('@').next().unwrap_or_default().replace('-', "");

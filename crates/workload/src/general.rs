@@ -78,8 +78,8 @@ impl GeneralChoices {
             let bits = room(spec, &region) / unit;
             let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
-            let walk = walk(spec, index, &region, &seeds)?.map(Box::new);
-            Ok(FileState { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, walk })
+            let visit_order = walk(spec, index, &region, &seeds)?.map(Box::new);
+            Ok(FileState { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, visit_order })
         });
         let files: Vec<FileState> = files.collect::<Result<_, _>>()?;
         let takes_ranges = spec.durability.sync_file_range.every > 0;
@@ -159,7 +159,7 @@ impl GeneralChoices {
                 file.region.offset = zones.rewind(index);
             }
             file.rewind();
-            if let (Some(walk), Some(_)) = (&mut file.walk, &self.choice.restart) {
+            if let (Some(walk), Some(_)) = (&mut file.visit_order, &self.choice.restart) {
                 walk.restart();
             }
         }

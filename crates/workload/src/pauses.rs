@@ -9,7 +9,7 @@ use ferrio_job::JobSpec;
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS, thread_seeds};
 
-/// The delay of a job, counted from the end of set-up: the only value of its range, or one in `low..=high` drawn in µs.
+/// The delay of a job after its set-up: a fixed value, or a random one in `low..=high` in whole µs.
 ///
 /// `entropy` is that of [`crate::Workload::new`]. The ends of a reversed range are swapped.
 #[must_use]
@@ -34,8 +34,8 @@ pub struct ThinkTime {
     /// Time between the beginnings of two pauses; `u64::MAX` if only I/Os count.
     period_ns: u64,
     issued: u64,
-    /// I/Os that counted when the last pause began.
-    mark: u64,
+    /// Number of counted I/Os when the last pause began.
+    counted_at_pause: u64,
     /// Time of the next pause by time.
     due_ns: u64,
 }
@@ -48,7 +48,7 @@ impl ThinkTime {
         if think.time.is_zero() {
             return None;
         }
-        // A pause takes its whole length before the time between two of them begins.
+        // The time between two pauses (`thinktime_iotime`) begins when the first of them ends.
         let period_ns = u64::try_from((think.time + think.iotime).as_nanos()).unwrap_or(u64::MAX);
         let period_ns = if think.iotime.is_zero() { u64::MAX } else { period_ns };
         Some(ThinkTime {
@@ -56,7 +56,7 @@ impl ThinkTime {
             at_issue: think.at_issue,
             period_ns,
             issued: 0,
-            mark: 0,
+            counted_at_pause: 0,
             due_ns: period_ns,
         })
     }
@@ -65,10 +65,10 @@ impl ThinkTime {
     pub fn issued(&mut self, in_flight: u64, now_ns: u64) -> bool {
         self.issued += 1;
         let count = if self.at_issue { self.issued } else { self.issued.saturating_sub(in_flight) };
-        let due = count >= self.mark.saturating_add(self.blocks) || now_ns >= self.due_ns;
+        let due = count >= self.counted_at_pause.saturating_add(self.blocks) || now_ns >= self.due_ns;
         if due {
-            // I/Os that complete while the pause is waited for count for the next one.
-            self.mark = count;
+            // I/Os that complete during the pause count towards the next one.
+            self.counted_at_pause = count;
             self.due_ns = now_ns.saturating_add(self.period_ns);
         }
         due
@@ -77,7 +77,7 @@ impl ThinkTime {
     /// Begins a new epoch at the end of the ramp.
     pub fn restart(&mut self, in_flight: u64) {
         self.issued = in_flight;
-        self.mark = 0;
+        self.counted_at_pause = 0;
         self.due_ns = self.period_ns;
     }
 }

@@ -1,4 +1,4 @@
-//! Random offsets in one file, from draws made ahead and, with a map, one word of it.
+//! Random offsets in one file. They are drawn in batches; with a random map, each needs one word of the map.
 //!
 //! The fast paths of random jobs share them, whatever the source of the blocks.
 
@@ -24,10 +24,10 @@ pub(crate) struct RandomOffsets {
     recycle: bool,
     map: Option<RandomMap>,
     source: BlockSource,
-    /// Seed from which each pass restarts, if the job repeats.
+    /// Seeds from which each pass restarts; `None` if the streams continue from pass to pass.
     restart: Option<RestartSeeds>,
-    /// Fetches the words of the map that the blocks of a batch need, if the map is too large for caches.
-    fetch: Option<FetchWords>,
+    /// Prefetches the words of the map that the blocks of a batch need, if the map is too large for caches.
+    prefetch_words: Option<FetchWords>,
 }
 
 /// The positions of blocks, and which of them are usable.
@@ -44,7 +44,7 @@ pub(crate) struct BlockGrid {
 /// The source of blocks.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockSource {
-    /// Each is a number drawn among all.
+    /// Uniformly random.
     Drawn(Batches, Scale),
     /// `lfsr`, `permute`
     VisitOrder(Box<VisitOrder>),
@@ -78,28 +78,28 @@ impl RandomOffsets {
             map,
             source,
             restart,
-            fetch: None,
+            prefetch_words: None,
         }
     }
 
     /// Sets the function that prefetches words of a large map.
     pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
-        self.fetch = self.map.as_ref().is_some_and(RandomMap::exceeds_caches).then_some(fetch);
+        self.prefetch_words = self.map.as_ref().is_some_and(RandomMap::exceeds_caches).then_some(fetch);
     }
 
     /// The next number of the source.
     #[inline(always)]
     fn draw(&mut self) -> u64 {
-        let RandomOffsets { prefetch, source, map, fetch, .. } = self;
+        let RandomOffsets { prefetch, source, map, prefetch_words, .. } = self;
         prefetch.next(|batch| {
             source.fill(batch);
-            if let (Some(fetch), Some(map)) = (fetch, map) {
+            if let (Some(fetch), Some(map)) = (prefetch_words, map) {
                 map.fetch(batch, *fetch);
             }
         })
     }
 
-    /// The offset of the next block, which is used up as a whole. `None` when the file is finished.
+    /// Takes the whole next block and returns its offset. `None` when the file is finished.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Option<u64> {
         if self.finished {
@@ -135,8 +135,8 @@ impl RandomOffsets {
         Some((block, block * self.grid.align))
     }
 
-    /// Marks up to `count` blocks from `block` on, which is free, and returns their number before one that is taken: all of them without a
-    /// map, and beyond the end of the map.
+    /// Marks up to `count` blocks, of which the first, `block`, is free, and stops before one that is taken. Returns the number of blocks
+    /// that may be used: `count` without a map, or at the end of the map.
     #[inline(always)]
     pub(crate) fn claim(&mut self, block: u64, count: u64) -> u64 {
         let Some(map) = &mut self.map else {
@@ -170,7 +170,8 @@ impl RandomOffsets {
         Some(self.draw())
     }
 
-    /// Handles a block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
+    /// Handles a block beyond the end, or [`NONE`]: with `recycle`, an order of all blocks that has ended starts over; otherwise the file
+    /// is finished.
     #[cold]
     #[inline(never)]
     fn beyond(&mut self, block: u64) -> Option<u64> {
@@ -211,7 +212,7 @@ impl BlockSource {
         }
     }
 
-    /// Returns whether the numbers made ahead are void.
+    /// Begins a pass. Returns true if blocks drawn ahead must be discarded.
     fn begin_pass(&mut self, restart: Option<RestartSeeds>) -> bool {
         match (self, restart) {
             (BlockSource::VisitOrder(walk), restart) => {
@@ -221,7 +222,7 @@ impl BlockSource {
                 }
                 true
             }
-            // The generators of files continue whatever the seeding.
+            // Skewed choices continue from pass to pass, whether or not the streams restart.
             (BlockSource::Skewed(_), _) | (_, None) => false,
             (BlockSource::Drawn(stream, _), Some(seeds)) => {
                 stream.reseed(seeds.offset);

@@ -9,13 +9,13 @@ use super::Certainty;
 pub struct CheckedDatabase {
     /// `innodb`, `postgres`, `rocksdb` or `etcd`.
     pub model: &'static str,
-    /// Number of sessions.
+    /// Number of sessions: jobs that do transactions.
     pub sessions: u32,
-    /// Number of transactions (`transactions`).
+    /// Number of transactions (`transactions`), if it is limited.
     pub transactions: Option<u64>,
     /// Mean arrivals per second (`transaction_rate`).
     pub transactions_per_second: Option<f64>,
-    /// Bytes of a page.
+    /// Bytes per page.
     pub page_bytes: u32,
     /// Number of pages of the data.
     pub pages: u64,
@@ -25,13 +25,13 @@ pub struct CheckedDatabase {
     pub per_transaction: Vec<TransactionIo>,
     /// Share of reads among reads and writes.
     pub read_share: ReadShare,
-    /// Number of transactions after which the log restarts; `null` if they append nothing.
+    /// Number of transactions after which the log wraps around to its start; `null` if they append nothing.
     pub transactions_per_log_lap: Option<f64>,
-    /// The limits at which transactions wait; `null` if they change nothing.
+    /// The limits at which transactions wait; `null` if transactions change nothing.
     pub back_pressure: Option<BackPressure>,
-    /// Checkpoints, if there are any.
+    /// The conditions of checkpoints, if the model has checkpoints.
     pub checkpoints: Option<CheckedCheckpoints>,
-    /// The volume of a number of transactions.
+    /// Bytes that all transactions together read and write.
     pub volume: DatabaseVolume,
 }
 
@@ -63,8 +63,8 @@ pub struct TransactionIo {
     pub bound: Certainty,
     /// The certainty of the bytes.
     pub bytes_bound: Certainty,
-    /// The formula of the number: `r` page reads, `l` log appends, `g` transactions of a sync, `T` sessions, `p` changed pages, `b` pages
-    /// of a batch, and so on.
+    /// The formula of the number: `r` page reads, `l` log appends and `p` changed pages per transaction, `g` transactions per sync,
+    /// `b` pages per batch, `T` sessions, and so on.
     pub formula: &'static str,
     /// Whether they are reads.
     #[serde(skip)]
@@ -88,9 +88,9 @@ pub struct ReadShare {
 /// The limits at which transactions wait for the write-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BackPressure {
-    /// Most pages that may be changed and not written back; `null` with tables.
+    /// Maximum number of dirty pages; `null` for a model that writes tables (`rocksdb`).
     pub dirty_pages: Option<u32>,
-    /// Most tables that may wait; `null` with pages.
+    /// Maximum number of tables that wait to be flushed; `null` for a model that writes pages.
     pub waiting_tables: Option<u32>,
     /// Bytes of these pages or tables.
     pub bytes: u64,
@@ -99,7 +99,7 @@ pub struct BackPressure {
 /// The conditions of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CheckedCheckpoints {
-    /// Bytes of the log, if these or a full log cause a checkpoint.
+    /// Bytes appended to the log that start a checkpoint: the limit of the model or a full log, whichever is less; `null` without either.
     pub log_bytes: Option<u64>,
     /// Number of transactions that append these bytes.
     pub transactions: Option<f64>,
@@ -112,7 +112,7 @@ pub struct CheckedCheckpoints {
 pub struct DatabaseVolume {
     /// Number of transactions: `transactions`, otherwise the arrivals in `runtime`, otherwise 1000.
     pub transactions: u64,
-    /// Whether the job does this number; false for a number that only serves comparison.
+    /// Whether the job performs this many transactions; false if the number only serves comparison.
     pub is_expected: bool,
     /// Bytes read.
     pub read: u64,

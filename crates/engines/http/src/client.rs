@@ -15,7 +15,7 @@ use ureq::{Agent, Body};
 
 use crate::address::Server;
 use crate::credentials::Credentials;
-use crate::message::{HttpHeader, HttpMessage};
+use crate::message::{HttpHeader, HttpRequest};
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -91,13 +91,13 @@ impl HttpClient {
     }
 
     /// The message's name in failures.
-    pub(crate) fn name(&self, message: &HttpMessage<'_>) -> String {
+    pub(crate) fn name(&self, message: &HttpRequest<'_>) -> String {
         let range = message.range.map(|(first, last)| format!(" (bytes {first}-{last})"));
         format!("{} {}{}", message.method, self.server.url(message.path), range.unwrap_or_default())
     }
 
     /// Sends a message, and again after a challenge or a redirect. Returns the first other answer.
-    pub(crate) fn exchange(&mut self, message: &HttpMessage<'_>) -> Result<Response<Body>, FailureText> {
+    pub(crate) fn exchange(&mut self, message: &HttpRequest<'_>) -> Result<Response<Body>, FailureText> {
         let mut target: Option<(Server, String)> = None;
         let (mut challenged, mut redirects) = (false, 0);
         loop {
@@ -105,7 +105,7 @@ impl HttpClient {
                 Some((server, path)) => (server.clone(), path.as_str()),
                 None => (self.server.clone(), message.path),
             };
-            let response = self.send(&server, &HttpMessage { path, ..*message })?;
+            let response = self.send(&server, &HttpRequest { path, ..*message })?;
             let status = response.status().as_u16();
             let values = |name: header::HeaderName| {
                 let values = response.headers().get_all(name);
@@ -141,7 +141,7 @@ impl HttpClient {
     }
 
     /// Sends a message, a second time if the server closed the connection after the previous message.
-    fn send(&mut self, server: &Server, message: &HttpMessage<'_>) -> Result<Response<Body>, FailureText> {
+    fn send(&mut self, server: &Server, message: &HttpRequest<'_>) -> Result<Response<Body>, FailureText> {
         loop {
             let request = self.request(server, message)?;
             let before = std::mem::replace(&mut self.is_connected, true);
@@ -168,7 +168,7 @@ impl HttpClient {
     }
 
     /// Builds the HTTP request without the body.
-    fn request(&mut self, server: &Server, message: &HttpMessage<'_>) -> Result<Request<()>, FailureText> {
+    fn request(&mut self, server: &Server, message: &HttpRequest<'_>) -> Result<Request<()>, FailureText> {
         let mut headers = vec![HttpHeader::plain("host", server.host.as_str())];
         if let Some((first, last)) = message.range {
             headers.push(HttpHeader::plain("range", format!("bytes={first}-{last}")));
@@ -188,7 +188,7 @@ impl HttpClient {
     }
 
     /// Describes an unsuccessful answer: the status, and the first line of its text.
-    pub(crate) fn refusal(&self, message: &HttpMessage<'_>, response: Response<Body>) -> FailureText {
+    pub(crate) fn refusal(&self, message: &HttpRequest<'_>, response: Response<Body>) -> FailureText {
         let status = response.status();
         let mut text = Vec::new();
         // If the text does not arrive, there is no explanation.
@@ -250,13 +250,13 @@ impl HttpClient {
     }
 
     /// Describes an error during the transfer of a body.
-    pub(crate) fn explain_read(&self, message: &HttpMessage<'_>, error: io::Error) -> FailureText {
+    pub(crate) fn explain_read(&self, message: &HttpRequest<'_>, error: io::Error) -> FailureText {
         let name = self.name(message);
         format!("{name}: {}", self.explain(&self.server, &ureq::Error::from(error)))
     }
 
-    fn print_message(&self, message: &HttpMessage<'_>, headers: &[HttpHeader]) {
-        let HttpMessage { method, path, body, .. } = *message;
+    fn print_message(&self, message: &HttpRequest<'_>, headers: &[HttpHeader]) {
+        let HttpRequest { method, path, body, .. } = *message;
         debug!(target: debug_class::HTTP, job = self.job; "> {method} {path} HTTP/1.1");
         for header in headers {
             debug!(target: debug_class::HTTP, job = self.job; "> {}", self.credentials.masked(header.to_string()));

@@ -6,7 +6,7 @@ use ferrio_job::{HttpMode, HttpOptions};
 use http_auth::{PasswordClient, PasswordParams};
 use md5::{Digest, Md5};
 
-use crate::message::{HttpHeader, HttpMessage};
+use crate::message::{HttpHeader, HttpRequest};
 use crate::signature::{self, SignedRequest, Signer, hex};
 
 /// Authenticates messages.
@@ -67,7 +67,7 @@ impl Credentials {
     /// The server's challenge cannot be answered.
     pub(crate) fn headers(
         &mut self,
-        message: &HttpMessage<'_>,
+        message: &HttpRequest<'_>,
         host: &str,
     ) -> Result<Vec<HttpHeader>, String> {
         let mut headers = match &mut self.kind {
@@ -152,7 +152,7 @@ fn encryption(options: &HttpOptions) -> Vec<HttpHeader> {
 /// The headers of a signed message: `others`, and those of the signature.
 fn sign(
     signer: &mut Signer,
-    message: &HttpMessage<'_>,
+    message: &HttpRequest<'_>,
     host: &str,
     others: impl Iterator<Item = HttpHeader>,
 ) -> Vec<HttpHeader> {

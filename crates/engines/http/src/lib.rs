@@ -25,7 +25,7 @@ use ferrio_engine::{Buffers, Engine, EngineError, Interrupter, Op, PEER_ENDED, R
 use ferrio_job::{Diagnostic, HttpObjectMode, HttpOptions, JobSpec};
 
 use client::{FailureText, HttpClient};
-use message::HttpMessage;
+use message::HttpRequest;
 use ureq::Body;
 use ureq::http::Response;
 
@@ -81,17 +81,17 @@ impl Http {
     }
 
     fn write(&mut self, path: &str, data: &[u8]) -> Result<(), RequestError> {
-        let message = HttpMessage { method: "PUT", path, range: None, body: data };
+        let message = HttpRequest { method: "PUT", path, range: None, body: data };
         self.change(&message, &[200, 201, 202, 203, 204])
     }
 
     fn trim(&mut self, path: &str) -> Result<(), RequestError> {
-        let message = HttpMessage { method: "DELETE", path, range: None, body: &[] };
+        let message = HttpRequest { method: "DELETE", path, range: None, body: &[] };
         self.change(&message, &[200, 202, 204, 404])
     }
 
     /// Changes an object, which the server answers with one of the statuses `successes`.
-    fn change(&mut self, message: &HttpMessage<'_>, successes: &[u16]) -> Result<(), RequestError> {
+    fn change(&mut self, message: &HttpRequest<'_>, successes: &[u16]) -> Result<(), RequestError> {
         let response = self.client.exchange(message)?;
         if successes.contains(&response.status().as_u16()) {
             return done(response);
@@ -103,7 +103,7 @@ impl Http {
         let object = &self.objects[request.file as usize];
         let last = (request.offset + request.len).min(object.size.max(request.offset + 1)) - 1;
         let range = (self.mode == HttpObjectMode::Range).then_some((request.offset, last));
-        let message = HttpMessage { method: "GET", path, range, body: &[] };
+        let message = HttpRequest { method: "GET", path, range, body: &[] };
         let response = self.client.exchange(&message)?;
         let wanted = match response.status().as_u16() {
             206 if range.is_some() => &mut data[..(last + 1 - request.offset) as usize],

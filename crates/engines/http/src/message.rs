@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A request for an object.
 #[derive(Clone, Copy)]
-pub(crate) struct HttpMessage<'a> {
+pub(crate) struct HttpRequest<'a> {
     pub(crate) method: &'static str,
     pub(crate) path: &'a str,
     /// Offsets of the first and last byte.

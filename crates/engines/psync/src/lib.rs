@@ -38,13 +38,13 @@ impl<T: Transfer> Engine for SyncEngine<T> {
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.fds.attach(files);
-        self.transfer.attach(self.fds.count());
+        self.transfer.files_opened(self.fds.count());
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         self.fds.attach_one(index, file);
-        self.transfer.attach_one(index);
+        self.transfer.file_opened(index);
         Ok(())
     }
 

@@ -21,12 +21,12 @@ pub trait Transfer {
     fn new(spec: &JobSpec) -> Self;
 
     /// Called after `count` files were opened.
-    fn attach(&mut self, count: usize) {
+    fn files_opened(&mut self, count: usize) {
         let _ = count;
     }
 
     /// Called after the file with this index was opened.
-    fn attach_one(&mut self, index: usize) {
+    fn file_opened(&mut self, index: usize) {
         let _ = index;
     }
 
@@ -68,11 +68,11 @@ impl Transfer for SeekingTransfer {
         SeekingTransfer { positions: Vec::new() }
     }
 
-    fn attach(&mut self, count: usize) {
+    fn files_opened(&mut self, count: usize) {
         self.positions = vec![Some(0); count];
     }
 
-    fn attach_one(&mut self, index: usize) {
+    fn file_opened(&mut self, index: usize) {
         self.positions[index] = Some(0);
     }
 
@@ -117,18 +117,18 @@ pub struct FlaggedTransfer {
     flags: i32,
     write_flags: i32,
     /// Percentage of polled I/Os.
-    polled: u32,
-    draws: PercentGenerator,
+    polled_percent: u32,
+    poll_choice: PercentGenerator,
 }
 
 impl FlaggedTransfer {
     #[inline]
     fn flags(&mut self, call: libc::c_long) -> i32 {
         let flags = if call == Self::WRITE { self.write_flags } else { self.flags };
-        match self.polled {
+        match self.polled_percent {
             0 => flags,
             100.. => flags | libc::RWF_HIPRI,
-            share if self.draws.percent() < share => flags | libc::RWF_HIPRI,
+            share if self.poll_choice.percent() < share => flags | libc::RWF_HIPRI,
             _ => flags,
         }
     }
@@ -140,12 +140,12 @@ impl Transfer for FlaggedTransfer {
 
     fn new(spec: &JobSpec) -> Self {
         let options = &spec.engine_options;
-        let polled = if options.calls.hipri { options.calls.hipri_percentage } else { 0 };
+        let polled_percent = if options.calls.hipri { options.calls.hipri_percentage } else { 0 };
         FlaggedTransfer {
             flags: rw_flags(spec),
             write_flags: write_flags(spec),
-            polled,
-            draws: PercentGenerator(0x9e37_79b9_7f4a_7c15),
+            polled_percent,
+            poll_choice: PercentGenerator(0x9e37_79b9_7f4a_7c15),
         }
     }
 

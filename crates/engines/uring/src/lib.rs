@@ -95,7 +95,7 @@ impl Engine for Uring {
             ring,
             entries: EntryBuilder::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
             fds: Vec::new(),
-            files: registration::of_files(spec),
+            files: registration::for_files(spec),
             lean_buffers: style == Addressing::Fixed && !options.ring.fixedbufs,
             iopoll: options.calls.hipri,
             force_async: EveryNth::new(options.ring.force_async),
@@ -175,7 +175,7 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         // fio does not do this.
         unregisters_on_drop: spec.tuning == Tuning::Lean,
     })?;
-    match registration::of_buffers(spec, buffers) {
+    match registration::for_buffers(spec, buffers) {
         Registration::Required => {
             register_buffers(&mut ring, buffers).map_err(|e| e.hint_for(registration::advice_on_buffers))?;
             Ok((ring, Addressing::Fixed))

@@ -1,4 +1,4 @@
-//! Registration of files and buffers with a ring: on request of options, or automatically in a lean job (`tuning=lean`).
+//! Registration of files and buffers with a ring: if options ask for it, or automatically with `tuning=lean`.
 //!
 //! A request to a registered file does not look up the file; a request with a registered buffer does not pin its pages.
 
@@ -27,7 +27,7 @@ impl Registration {
 }
 
 /// Whether to register the files of a job. Files that are opened one by one would cost an additional call each.
-pub(crate) fn of_files(spec: &JobSpec) -> Registration {
+pub(crate) fn for_files(spec: &JobSpec) -> Registration {
     let options = &spec.engine_options;
     let required = options.ring.registerfiles || options.ring.sqthread_poll;
     Registration::new(required, is_lean(spec) && !spec.opens_on_demand())
@@ -37,7 +37,7 @@ pub(crate) fn of_files(spec: &JobSpec) -> Registration {
 ///
 /// Registered memory is pinned, so buffers that allocate their pages on use are not registered. The kernel does not support registered
 /// buffers for some character devices and for I/O with metadata, and `nonvectored` selects another kind of request.
-pub(crate) fn of_buffers(spec: &JobSpec, buffers: &Buffers) -> Registration {
+pub(crate) fn for_buffers(spec: &JobSpec, buffers: &Buffers) -> Registration {
     let options = &spec.engine_options;
     let has_such_requests =
         spec.files.iter().all(|file| matches!(file.kind, FileKind::Regular | FileKind::Block));
@@ -51,7 +51,7 @@ fn is_lean(spec: &JobSpec) -> bool {
     spec.tuning == Tuning::Lean && !spec.engine.passes_through()
 }
 
-/// Advice if the kernel refuses files that options ask for.
+/// Advice if the kernel refuses to register files as an option asks.
 pub(crate) fn advice_on_files(errno: i32) -> Option<&'static str> {
     match errno {
         libc::EMFILE => {

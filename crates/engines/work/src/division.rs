@@ -22,8 +22,8 @@ pub(crate) fn least_divisor(number: u32) -> Option<u64> {
     None
 }
 
-/// The remainder of a 64-bit division. For `%`, LLVM generates a test whether 32 bits are enough and divides only those, which would be
-/// different work from sysbench's.
+/// The remainder of a 64-bit division. LLVM compiles `%` to a branch with a 32-bit division for operands that fit in 32 bits, which would
+/// be different work from sysbench's.
 ///
 /// # Safety
 /// `divisor` must not be 0.

@@ -58,7 +58,7 @@ impl LoadEvent {
     pub(crate) fn perform(&mut self, job: &dyn JobHandle) {
         let is_over = || job.signals() > 0;
         let locks = &self.resources.locks;
-        let words = self.resources.memory.as_ref().map_or(&[][..], MemoryBlock::all);
+        let words = self.resources.memory.as_ref().map_or(&[][..], MemoryBlock::as_slice);
         match self.work {
             EventWork::Primes { below } => {
                 black_box(primes(black_box(below), is_over));
@@ -228,7 +228,7 @@ mod tests {
                     .memory
                     .as_ref()
                     .unwrap()
-                    .all()
+                    .as_slice()
                     .iter()
                     .filter(|word| word.load(Relaxed) != 0)
                     .count()

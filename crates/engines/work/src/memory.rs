@@ -1,4 +1,4 @@
-//! The memory block that events read and write word by word.
+//! The memory block that the events of `sysbench memory` read and write word by word.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -23,16 +23,16 @@ unsafe impl Send for MemoryBlock {}
 unsafe impl Sync for MemoryBlock {}
 
 impl MemoryBlock {
-    /// Allocates zeroed words. All pages are touched here, to keep page faults out of the measurement. `page` is the size of the huge pages
-    /// to use.
+    /// Allocates zeroed words, in huge pages of `huge_page_bytes` if it is given. All pages are touched here, to keep page faults out of
+    /// the measurement.
     ///
     /// # Errors
     /// There is not enough memory, or not enough huge pages.
-    pub(crate) fn new(bytes: u64, page: Option<u64>) -> Result<Self, EngineError> {
-        let call = if page.is_some() { "mmap(MAP_HUGETLB)" } else { "mmap" };
+    pub(crate) fn new(bytes: u64, huge_page_bytes: Option<u64>) -> Result<Self, EngineError> {
+        let call = if huge_page_bytes.is_some() { "mmap(MAP_HUGETLB)" } else { "mmap" };
         let failed =
             |error: io::Error| EngineError::new(call, error).hint("the memory of the test does not fit");
-        let rounded = match page {
+        let rounded = match huge_page_bytes {
             Some(page) => bytes.checked_next_multiple_of(page.max(1)),
             None => Some(bytes),
         };
@@ -40,7 +40,7 @@ impl MemoryBlock {
         let length = length
             .filter(|&length| length >= size_of::<u64>())
             .ok_or_else(|| failed(Errno::ENOMEM.into()))?;
-        let huge = match page {
+        let huge = match huge_page_bytes {
             Some(page) => libc::MAP_HUGETLB | (page.trailing_zeros() as libc::c_int) << libc::MAP_HUGE_SHIFT,
             None => 0,
         };
@@ -53,13 +53,13 @@ impl MemoryBlock {
         }
         let start = NonNull::new(start.cast()).ok_or_else(|| failed(io::Error::last_os_error()))?;
         let words = MemoryBlock { start, count: (bytes / 8) as usize, length };
-        for word in words.all() {
+        for word in words.as_slice() {
             word.store(0, Relaxed);
         }
         Ok(words)
     }
 
-    pub(crate) fn all(&self) -> &[AtomicU64] {
+    pub(crate) fn as_slice(&self) -> &[AtomicU64] {
         // SAFETY: the mapping has at least `count` words, page-aligned, and zeros are valid words. It stays mapped until this is dropped,
         // and is only changed through atomic words.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.count) }
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn a_block_has_its_words() {
         let words = MemoryBlock::new(1024, None).unwrap();
-        assert_eq!(words.all().len(), 128);
-        words.all()[127].store(7, Relaxed);
-        assert_eq!(words.all().iter().map(|word| word.load(Relaxed)).sum::<u64>(), 7);
+        assert_eq!(words.as_slice().len(), 128);
+        words.as_slice()[127].store(7, Relaxed);
+        assert_eq!(words.as_slice().iter().map(|word| word.load(Relaxed)).sum::<u64>(), 7);
     }
 
     #[test]

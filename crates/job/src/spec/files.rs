@@ -7,8 +7,8 @@ use crate::{Direction, FileKind, FileSpec};
 
 impl JobSpec {
     /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all
-    /// files are open for a whole pass, from before the first I/O on. Engines that measure another operation in place of the open
-    /// always do so on demand, so that it is part of the measurement.
+    /// files are open throughout each pass. Engines that measure another operation than I/O, such as `filecreate` and `filestat`,
+    /// always open on demand, so that the operation is part of the measurement.
     #[must_use]
     pub fn opens_on_demand(&self) -> bool {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);

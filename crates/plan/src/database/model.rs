@@ -16,7 +16,7 @@ use crate::sizes::percent_of;
 pub(crate) fn resolve(job: &Job, model: DatabaseModel, spec: &JobSpec, findings: &mut Findings) -> Database {
     rules::check_options(job, model, spec, findings);
     let options = &job.options;
-    let smallest = spec.block.0[0].min.clamp(1, rules::MAX_PAGE);
+    let smallest = spec.block.0[0].min.clamp(1, rules::MAX_PAGE_BYTES);
     let page = u32::try_from(smallest).unwrap_or(u32::MAX);
     let log = DatabaseLog {
         block: options.value(Opt::LogBlock),

@@ -25,16 +25,16 @@ const ENGINES: [EngineKind; 6] = [
     EngineKind::Posixaio,
 ];
 /// The largest page in bytes.
-pub(super) const MAX_PAGE: u64 = 16 << 20;
+pub(super) const MAX_PAGE_BYTES: u64 = 16 << 20;
 /// The largest I/O of the write-back in bytes.
-const MAX_BATCH: u64 = 256 << 20;
+const MAX_BATCH_BYTES: u64 = 256 << 20;
 /// Direct I/O is in units of at least this many bytes.
 const SECTOR: u64 = 512;
-/// A store has at least this many tables: merges read several and write several.
+/// An LSM tree (`rocksdb`) has at least this many tables, because merges read several and write several.
 const MIN_TABLES: u64 = 4;
 
 /// Reports a conflict between options: the options, the message, and what to do.
-type Wrong<'a> = dyn FnMut(&[Opt], String, &str) + 'a;
+type ReportConflict<'a> = dyn FnMut(&[Opt], String, &str) + 'a;
 
 /// Rules about the options as written.
 pub(super) fn check_options(job: &Job, model: DatabaseModel, spec: &JobSpec, findings: &mut Findings) {
@@ -50,25 +50,25 @@ pub(super) fn check_options(job: &Job, model: DatabaseModel, spec: &JobSpec, fin
         let help = "set `runtime`, `transactions` or both";
         refuse(findings, job, &[Opt::Workload], "database-without-end", message, help);
     }
-    let mut wrong =
+    let mut report =
         |opts: &[Opt], message: String, help: &str| refuse(findings, job, opts, CONFLICT, message, help);
     let [read, write, _] = spec.block.0.each_ref().map(|block| block.min);
     if read != write {
         let [read, write] = [read, write].map(exact_bytes);
         let message = format!("bs gives reads {read} and writes {write}, but pages have one size");
         let help = "give one size, such as bs=16k; `log_block` is that of appends to the log";
-        wrong(&[Opt::Bs], message, help);
+        report(&[Opt::Bs], message, help);
     }
-    if read == 0 || read > MAX_PAGE {
-        let help = format!("set 1 byte to {}", exact_bytes(MAX_PAGE));
-        wrong(&[Opt::Bs], format!("bs={read} is no size of a page"), &help);
+    if read == 0 || read > MAX_PAGE_BYTES {
+        let help = format!("set 1 byte to {}", exact_bytes(MAX_PAGE_BYTES));
+        report(&[Opt::Bs], format!("bs={read} is no size of a page"), &help);
     }
     let page_reads = job.options.given(Opt::PageReads).filter(|given| given.origin != job.origin);
     if page_reads.is_some() && job.options.is_given(Opt::BufferPool) {
         let message = "buffer_pool and page_reads both say what a transaction reads".to_owned();
         let help =
             "remove one: with `buffer_pool`, `pages_used` is the number of pages that a transaction uses";
-        wrong(&[Opt::PageReads, Opt::BufferPool], message, help);
+        report(&[Opt::PageReads, Opt::BufferPool], message, help);
     }
 }
 
@@ -94,47 +94,47 @@ fn refuse_options_of_other_models(job: &Job, model: DatabaseModel, findings: &mu
 
 /// Rules about the model.
 pub(super) fn check_model(job: &Job, database: &Database, findings: &mut Findings) {
-    let mut wrong =
+    let mut report =
         |opts: &[Opt], message: String, help: &str| refuse(findings, job, opts, CONFLICT, message, help);
     if let WriteBack::Pages(pages) = &database.write_back {
-        check_checkpoint(job, pages, database.log.size, &mut wrong);
+        check_checkpoint(job, pages, database.log.size, &mut report);
     }
     let page = u64::from(database.page);
     if database.direct && page % SECTOR != 0 {
         let message = format!("direct I/O is in multiples of {SECTOR} bytes, and bs={page} is none");
-        wrong(&[Opt::Bs, Opt::Direct], message, "set another `bs`, or direct=0");
+        report(&[Opt::Bs, Opt::Direct], message, "set another `bs`, or direct=0");
     }
     let DatabaseLog { block, appends, size, full_pages, direct } = database.log;
     let longest = if full_pages { page.max(block.into()) } else { block.into() };
     if size < longest {
         let message =
             format!("log_size={} has no room for an append of {}", exact_bytes(size), exact_bytes(longest));
-        wrong(&[Opt::LogSize, Opt::LogBlock, Opt::Bs], message, "set a larger `log_size`");
+        report(&[Opt::LogSize, Opt::LogBlock, Opt::Bs], message, "set a larger `log_size`");
     }
     let aligned = u64::from(block) % SECTOR == 0 && (!full_pages || page % SECTOR == 0);
     if direct && !aligned {
         let message = format!(
             "log_direct=1 needs appends of a multiple of {SECTOR} bytes, and log_block={block} is none"
         );
-        wrong(&[Opt::LogBlock, Opt::LogDirect], message, "set another `log_block`, or log_direct=0");
+        report(&[Opt::LogBlock, Opt::LogDirect], message, "set another `log_block`, or log_direct=0");
     }
     if size >= longest && database.full_log().is_some() {
-        check_full_log(database, &mut wrong);
+        check_full_log(database, &mut report);
     }
     if appends == 0 && database.commit.sync != CommitSync::None {
         let message = "log_appends=0 leaves a commit nothing to make durable".to_owned();
-        wrong(&[Opt::LogAppends], message, "add commit_sync=none, or set `log_appends` to at least 1");
+        report(&[Opt::LogAppends], message, "add commit_sync=none, or set `log_appends` to at least 1");
     }
     match &database.write_back {
-        WriteBack::Pages(pages) => check_pages(page, pages, &mut wrong),
-        WriteBack::Tables(tables) => check_tables(page, size, tables, &mut wrong),
+        WriteBack::Pages(pages) => check_pages(page, pages, &mut report),
+        WriteBack::Tables(tables) => check_tables(page, size, tables, &mut report),
     }
 }
 
-fn check_checkpoint(job: &Job, pages: &PageWriteBack, log_size: u64, wrong: &mut Wrong<'_>) {
+fn check_checkpoint(job: &Job, pages: &PageWriteBack, log_size: u64, report: &mut ReportConflict<'_>) {
     if let Some(Amount::Zones(_)) = job.options.if_given(Opt::CheckpointLog) {
         let message = "checkpoint_log is in zones, which a log does not have".to_owned();
-        wrong(&[Opt::CheckpointLog], message, "give bytes or percent of `log_size`");
+        report(&[Opt::CheckpointLog], message, "give bytes or percent of `log_size`");
     }
     if let Some(log) = pages.checkpoint.log.filter(|&log| log > log_size) {
         let message = format!(
@@ -142,15 +142,15 @@ fn check_checkpoint(job: &Job, pages: &PageWriteBack, log_size: u64, wrong: &mut
             exact_bytes(log),
             exact_bytes(log_size)
         );
-        wrong(&[Opt::CheckpointLog, Opt::LogSize], message, "set at most the size of the log");
+        report(&[Opt::CheckpointLog, Opt::LogSize], message, "set at most the size of the log");
     }
 }
 
-/// The log protects changes that are not written back.
-fn check_full_log(database: &Database, wrong: &mut Wrong<'_>) {
+/// Refuses a log that is too small for what a transaction and a checkpoint append.
+fn check_full_log(database: &Database, report: &mut ReportConflict<'_>) {
     let (size, block) = (database.log.size, u64::from(database.log.block));
     let needed = database.most_appended().saturating_add(block);
-    // A transaction and the block of a checkpoint are in the half that is kept free.
+    // Up to half of the log is kept free for a transaction and the block of a checkpoint.
     if size / 2 < needed {
         let message = format!(
             "log_size={} is less than twice the {} that a transaction and a checkpoint append: changes would be overwritten",
@@ -158,20 +158,20 @@ fn check_full_log(database: &Database, wrong: &mut Wrong<'_>) {
             exact_bytes(needed),
         );
         let help = "set a larger `log_size`; without checkpoints (checkpoint_log=0 and checkpoint_interval=0) the log protects nothing";
-        wrong(&[Opt::LogSize, Opt::LogAppends, Opt::LogBlock], message, help);
+        report(&[Opt::LogSize, Opt::LogAppends, Opt::LogBlock], message, help);
     }
 }
 
-fn check_pages(page: u64, pages: &PageWriteBack, wrong: &mut Wrong<'_>) {
+fn check_pages(page: u64, pages: &PageWriteBack, report: &mut ReportConflict<'_>) {
     let batch = page.saturating_mul(pages.batch.into());
-    if batch > MAX_BATCH {
+    if batch > MAX_BATCH_BYTES {
         let message = format!(
             "write_back_batch={} has {}, and at most {} are written back together",
             pages.batch,
             exact_bytes(batch),
-            exact_bytes(MAX_BATCH)
+            exact_bytes(MAX_BATCH_BYTES)
         );
-        wrong(&[Opt::WriteBackBatch, Opt::Bs], message, "set a smaller `write_back_batch`");
+        report(&[Opt::WriteBackBatch, Opt::Bs], message, "set a smaller `write_back_batch`");
     }
     if let Some(area) = pages.double_write.filter(|&area| area < batch) {
         let message = format!(
@@ -181,9 +181,9 @@ fn check_pages(page: u64, pages: &PageWriteBack, wrong: &mut Wrong<'_>) {
             pages.batch
         );
         let help = "set a larger `double_write_size` or a smaller `write_back_batch`";
-        wrong(&[Opt::DoubleWriteSize, Opt::WriteBackBatch, Opt::Bs], message, help);
+        report(&[Opt::DoubleWriteSize, Opt::WriteBackBatch, Opt::Bs], message, help);
     }
-    // Transactions wait once one page more is changed, and the cleaner then begins with what there is.
+    // Transactions wait when `most_dirty` + 1 pages are changed. That also starts the cleaner, with a batch that is not full.
     let most_changed = u64::from(pages.most_dirty) + 1;
     if pages.interval.is_zero() && most_changed < u64::from(pages.batch) {
         let pages_changed = counted(most_changed, "page");
@@ -193,15 +193,15 @@ fn check_pages(page: u64, pages: &PageWriteBack, wrong: &mut Wrong<'_>) {
             pages.batch
         );
         let help = "set `dirty_pages` to at least `write_back_batch`, or a smaller `write_back_batch`";
-        wrong(&[Opt::DirtyPages, Opt::WriteBackBatch], message, help);
+        report(&[Opt::DirtyPages, Opt::WriteBackBatch], message, help);
     }
 }
 
-fn check_tables(page: u64, log_size: u64, tables: &TableWriteBack, wrong: &mut Wrong<'_>) {
+fn check_tables(page: u64, log_size: u64, tables: &TableWriteBack, report: &mut ReportConflict<'_>) {
     let (table, block) = (tables.table, u64::from(tables.block));
     if table % page != 0 || table == 0 {
         let message = format!("table_size={} is no multiple of bs={}", exact_bytes(table), exact_bytes(page));
-        wrong(&[Opt::TableSize, Opt::Bs], message, "set a multiple of the size of a page");
+        report(&[Opt::TableSize, Opt::Bs], message, "set a multiple of the size of a page");
     }
     if block > table {
         let message = format!(
@@ -209,7 +209,7 @@ fn check_tables(page: u64, log_size: u64, tables: &TableWriteBack, wrong: &mut W
             exact_bytes(block),
             exact_bytes(table)
         );
-        wrong(&[Opt::WriteBackBatch, Opt::TableSize], message, "set a smaller `write_back_batch`");
+        report(&[Opt::WriteBackBatch, Opt::TableSize], message, "set a smaller `write_back_batch`");
     }
     let most = u64::from(tables.most_waiting).saturating_add(1);
     if log_size < table.saturating_mul(most) {
@@ -219,14 +219,14 @@ fn check_tables(page: u64, log_size: u64, tables: &TableWriteBack, wrong: &mut W
             exact_bytes(table)
         );
         let help = "set a larger `log_size`, or a smaller `table_size` or `waiting_tables`";
-        wrong(&[Opt::LogSize, Opt::TableSize, Opt::WaitingTables], message, help);
+        report(&[Opt::LogSize, Opt::TableSize, Opt::WaitingTables], message, help);
     }
 }
 
 /// Rules about the model and its files.
 pub(crate) fn check_files(job: &Job, database: &Database, files: &DatabaseFiles, findings: &mut Findings) {
     note_depth(job, database, findings);
-    let mut wrong =
+    let mut report =
         |opts: &[Opt], message: String, help: &str| refuse(findings, job, opts, CONFLICT, message, help);
     let data = database.data_size();
     if let Some(pool) = job.options.if_given(Opt::BufferPool).filter(|&pool| pool > data) {
@@ -236,7 +236,7 @@ pub(crate) fn check_files(job: &Job, database: &Database, files: &DatabaseFiles,
             short_bytes(data)
         );
         let help = "set a smaller `buffer_pool` or a larger `size`; page_reads=0 reads nothing";
-        wrong(&[Opt::BufferPool, Opt::Size], message, help);
+        report(&[Opt::BufferPool, Opt::Size], message, help);
     }
     let tables = u64::from(database.data_files);
     if database.table_size().is_some() && tables < MIN_TABLES {
@@ -247,7 +247,7 @@ pub(crate) fn check_files(job: &Job, database: &Database, files: &DatabaseFiles,
         );
         let help =
             format!("set `size` to at least {MIN_TABLES} times `table_size`, or a smaller `table_size`");
-        wrong(&[Opt::Size, Opt::TableSize], message, &help);
+        report(&[Opt::Size, Opt::TableSize], message, &help);
     }
     let mut in_blocks = |device: Option<u64>,
                          bytes: u32,
@@ -260,7 +260,7 @@ pub(crate) fn check_files(job: &Job, database: &Database, files: &DatabaseFiles,
             let message = format!(
                 "direct I/O on the device of {of} is in blocks of {blocks}, and {what} is no multiple of that"
             );
-            wrong(opts, message, help);
+            report(opts, message, help);
         }
     };
     let (page, log) = (database.page, &database.log);

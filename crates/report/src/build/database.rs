@@ -6,7 +6,7 @@ use ferrio_job::{DatabaseModel, JobSpec, PageReads, TransactionStep};
 use ferrio_stats::Latency;
 
 use super::direction::{HistogramOptions, latency_report};
-use crate::database::{DatabaseIoKind, DatabaseLoad, DatabaseTotals, IoTotal};
+use crate::database::{DatabaseIoKind, DatabaseModelRun, DatabaseTotals, IoTotal};
 use crate::messages::report_name;
 use crate::model::{
     DATABASE_PERCENTILES, DatabaseIoReport, DatabaseIoReports, DatabaseReport, EtcdReport, LatencyReport,
@@ -19,7 +19,7 @@ const ETCD_LIMIT_NS: u64 = 10_000_000;
 
 /// The report on a model; `None` if no entry reports its sessions.
 pub(super) fn database_report(
-    load: &DatabaseLoad<'_>,
+    load: &DatabaseModelRun<'_>,
     histograms: HistogramOptions<'_>,
 ) -> Option<DatabaseReport> {
     let spec = load.first().spec;
@@ -35,14 +35,14 @@ pub(super) fn database_report(
         runtime: totals.runtime_ms,
         transaction_rate: load.load.rate,
         figures: transaction_report(load, &totals, None, histograms),
-        written_back_after: Some(whole_ms(totals.afterwards())).filter(|&ms| ms > 0),
+        written_back_after: Some(whole_ms(totals.background_tail())).filter(|&ms| ms > 0),
         etcd: etcd_report(load.database.model, &totals, histograms),
     })
 }
 
 /// The figures of a part of a run that took `time`. Without `time`, rates use the run time of each job.
 pub(crate) fn transaction_report(
-    load: &DatabaseLoad<'_>,
+    load: &DatabaseModelRun<'_>,
     totals: &DatabaseTotals,
     time: Option<Duration>,
     histograms: HistogramOptions<'_>,

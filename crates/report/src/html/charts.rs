@@ -14,11 +14,11 @@ use super::{PageRun, database, prefix};
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
 use crate::{Unit, grouped};
 
-/// Maximum number of tracks of a run with charts; more would hide each other.
+/// Maximum number of tracks (a job's lines over time) of a run with charts; more would hide each other.
 const MAX_TRACKS: usize = 24;
 
 /// Maximum number of latency curves.
-const MAX_LINES: usize = 48;
+const MAX_CURVES: usize = 48;
 
 /// Maximum number of events in the list.
 const MAX_EVENTS: usize = 200;
@@ -64,7 +64,7 @@ struct DeviceTrack {
 impl RunChartData {
     /// The chart data of run `number`.
     pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
-        let (series, devices) = over_time_of(&runs[number]);
+        let (series, devices) = series_of(&runs[number]);
         let mut tracks = tracks(series);
         let left_out = tracks.len().saturating_sub(MAX_TRACKS);
         tracks.truncate(MAX_TRACKS);
@@ -89,7 +89,7 @@ impl RunChartData {
 }
 
 /// The series of a report, or those from its logs.
-fn over_time_of<'a>(run: &PageRun<'a>) -> (&'a [Series], &'a [DeviceSeries]) {
+fn series_of<'a>(run: &PageRun<'a>) -> (&'a [Series], &'a [DeviceSeries]) {
     match (&run.report.ferrio, run.logged) {
         (Some(ferrio), _) if has_series(run.report) => (&ferrio.series, &ferrio.device_series),
         (_, Some(logged)) => (&logged.series, &[]),
@@ -113,7 +113,7 @@ pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunChartData]) -> String {
             "bandwidth": unit(Unit::BytesPerSecond),
             "time": unit(Unit::Nanoseconds),
         },
-        "lines": lines(runs),
+        "lines": curves(runs),
         "runs": over_time,
     });
     script_data(&data.to_string())
@@ -121,7 +121,7 @@ pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunChartData]) -> String {
 
 /// The latency charts; empty if no report has percentiles.
 pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
-    let all = all_lines(runs);
+    let all = all_curves(runs);
     if all.is_empty() {
         return "<p>The reports have neither percentiles nor histograms of latencies.</p>\n".to_owned();
     }
@@ -140,8 +140,8 @@ pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
         ),
     };
     let mut out = format!("<p class=\"quiet\">{source}</p>\n");
-    if all.len() > MAX_LINES {
-        let _ = writeln!(out, "<p>The first {MAX_LINES} of {} curves are drawn.</p>", all.len());
+    if all.len() > MAX_CURVES {
+        let _ = writeln!(out, "<p>The first {MAX_CURVES} of {} curves are drawn.</p>", all.len());
     }
     out.push_str("<div class=\"charts\">\n");
     out.push_str(&chart_element(
@@ -167,7 +167,7 @@ pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunChartData]) -> String {
             let _ = writeln!(out, "<h3>Run {}: {}</h3>", number + 1, escape(run.name));
         }
         if data.tracks.is_empty() {
-            out.push_str(absence(run.report));
+            out.push_str(no_charts_reason(run.report));
             continue;
         }
         out.push_str(&logged_note(run));
@@ -181,7 +181,7 @@ pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunChartData]) -> String {
 }
 
 /// The reason why a run has no charts over time, and the remedy.
-fn absence(report: &RunReport) -> &'static str {
+fn no_charts_reason(report: &RunReport) -> &'static str {
     if report.ferrio.is_some() {
         "<p>This report has no figures over time: run the job with <code>--output-format=json+</code> or <code>--output-format=html</code> \
          to get them.</p>\n"
@@ -253,22 +253,22 @@ fn run_charts(number: usize, data: &RunChartData) -> String {
         }
     }
     out.push_str("</div>\n");
-    out.push_str(&listed(data));
+    out.push_str(&events_table(data));
     out
 }
 
-/// The element of a chart. The caption is plain text.
-fn chart_element(chart: &str, caption: &str, about: &str, of: &str) -> String {
+/// The element of a chart. The caption is plain text; `data` are its other data attributes.
+fn chart_element(chart: &str, caption: &str, about: &str, data: &str) -> String {
     let caption = escape(caption);
     let wide = if chart == "phases" { " class=\"wide\"" } else { "" };
     format!(
-        "<figure{wide} data-chart=\"{chart}\"{of}><figcaption>{caption}<small>{about}</small></figcaption>\
+        "<figure{wide} data-chart=\"{chart}\"{data}><figcaption>{caption}<small>{about}</small></figcaption>\
          <noscript><p>Charts need JavaScript.</p></noscript></figure>\n"
     )
 }
 
 /// The table of events.
-fn listed(data: &RunChartData) -> String {
+fn events_table(data: &RunChartData) -> String {
     if data.events.is_empty() {
         return "<p>No errors, no stalls and no throttling were seen.</p>\n".to_owned();
     }
@@ -298,14 +298,14 @@ fn listed(data: &RunChartData) -> String {
     folded(&summary, &(table.end() + &more))
 }
 
-pub(super) fn lines(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
-    let mut all = all_lines(runs);
-    all.truncate(MAX_LINES);
+pub(super) fn curves(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
+    let mut all = all_curves(runs);
+    all.truncate(MAX_CURVES);
     all
 }
 
 /// The curves of all runs. Jobs of one group with the same name share a curve if all have histograms.
-fn all_lines(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
+fn all_curves(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
     let mut all = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let label = prefix(runs, number);
@@ -314,17 +314,17 @@ fn all_lines(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
             let name = format!("{label}{jobname}");
             for direction in ["read", "write", "trim", "mixed", "sync"] {
                 let latencies = jobs.iter().filter_map(|job| latency_of(job, direction));
-                all.extend(lines_of(&name, direction, &latencies.collect::<Vec<_>>()));
+                all.extend(curves_of(&name, direction, &latencies.collect::<Vec<_>>()));
             }
             for direction in ["read", "write", "trim", "mixed"] {
                 let latencies = jobs.iter().filter_map(|job| job.response_of(direction));
                 let curve = format!("{direction} response");
-                all.extend(lines_of(&name, &curve, &latencies.collect::<Vec<_>>()));
+                all.extend(curves_of(&name, &curve, &latencies.collect::<Vec<_>>()));
             }
         }
         for database in database::databases(run).iter().filter(|database| database.figures.transactions > 0) {
             let name = format!("{label}{}", database.jobname);
-            all.extend(lines_of(&name, "transaction", &[&database.figures.lat_ns]));
+            all.extend(curves_of(&name, "transaction", &[&database.figures.lat_ns]));
         }
     }
     all
@@ -337,7 +337,7 @@ fn latency_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyRepo
     job.direction(direction).filter(|figures| figures.did_io())?.shown_latency()
 }
 
-fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<LatencyCurve> {
+fn curves_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<LatencyCurve> {
     if latencies.iter().all(|latency| !latency.bins.is_empty()) {
         let name = named(name, latencies.len());
         return histogram(format!("{name} {direction}"), latencies).into_iter().collect();

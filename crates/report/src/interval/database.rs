@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::build::database::transaction_report;
 use crate::build::direction::HistogramOptions;
-use crate::database::{DatabaseLoad, DatabaseTotals};
+use crate::database::{DatabaseModelRun, DatabaseTotals};
 use crate::model::TransactionReport;
 
 /// Totals of all jobs of a database model in one interval.
@@ -41,11 +41,11 @@ impl ReportedDatabase {
     ///
     /// The figures are those of the ramp until one of the sessions has left its ramp, and afterwards those of all jobs that have left
     /// theirs.
-    pub(super) fn line(&mut self, load: &DatabaseLoad<'_>) -> DatabaseLine {
+    pub(super) fn line(&mut self, load: &DatabaseModelRun<'_>) -> DatabaseLine {
         let has_left = |job: &JobResult| job.events.is_some() && !job.in_ramp;
         let is_measured = load.sessions().any(|job| has_left(job.result));
         let totals = load.totals(|job| !is_measured || !job.in_ramp);
-        let is_same_part = is_measured == self.is_measured || self.totals.measured == Duration::ZERO;
+        let is_same_part = is_measured == self.is_measured || self.totals.session_time == Duration::ZERO;
         let continued = is_same_part.then(|| totals.since(&self.totals)).flatten();
         let restarted = continued.is_none();
         let new = continued.unwrap_or_else(|| totals.clone());
@@ -54,8 +54,8 @@ impl ReportedDatabase {
         DatabaseLine {
             restarted,
             fresh: !load.sessions().any(|job| job.result.stale),
-            length_ms: new.measured.as_nanos() as f64 / 1e6,
-            figures: transaction_report(load, &new, Some(new.measured), histograms),
+            length_ms: new.session_time.as_nanos() as f64 / 1e6,
+            figures: transaction_report(load, &new, Some(new.session_time), histograms),
         }
     }
 }

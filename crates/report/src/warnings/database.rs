@@ -104,17 +104,17 @@ const MIN_WRITE_BACK_PERCENT: u32 = 10;
 pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
     let found = run.reported_databases().filter_map(|load| {
         let totals = load.measured();
-        let after = totals.afterwards();
-        let is_short = after.as_millis() == 0 || after * 100 < totals.measured * MIN_WRITE_BACK_PERCENT;
+        let after = totals.background_tail();
+        let is_short = after.as_millis() == 0 || after * 100 < totals.session_time * MIN_WRITE_BACK_PERCENT;
         if is_short || totals.transactions == 0 {
             return None;
         }
         let jobs = load.session_indices();
-        let all = (totals.measured + after).as_secs_f64();
+        let all = (totals.session_time + after).as_secs_f64();
         let message = format!(
             "transactions of {} took {:.1} s, and writing back what they changed {:.1} s more: with that, {:.1} transactions per second",
             run.who(&jobs),
-            totals.measured.as_secs_f64(),
+            totals.session_time.as_secs_f64(),
             after.as_secs_f64(),
             totals.transactions as f64 / all.max(f64::MIN_POSITIVE)
         );

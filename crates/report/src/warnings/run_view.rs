@@ -4,7 +4,7 @@ use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
 use ferrio_machine::{CpuThrottling, CpuUse, StorageLocation};
 use ferrio_results::{DiskUsage, JobResult, RunResult};
 
-use crate::database::{DatabaseLoad, databases, is_database_job};
+use crate::database::{DatabaseModelRun, databases, is_database_job};
 use crate::environment::RunEnvironment;
 use crate::messages::job_names;
 use crate::model::JobReport;
@@ -56,8 +56,8 @@ impl<'a> RunView<'a> {
     }
 
     /// The database models that the report has.
-    pub(super) fn reported_databases(&self) -> impl Iterator<Item = DatabaseLoad<'a>> {
-        databases(self.plan, self.result).into_iter().filter(DatabaseLoad::is_reported)
+    pub(super) fn reported_databases(&self) -> impl Iterator<Item = DatabaseModelRun<'a>> {
+        databases(self.plan, self.result).into_iter().filter(DatabaseModelRun::is_reported)
     }
 
     /// True if the run is over, so that its figures are final.

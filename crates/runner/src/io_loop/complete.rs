@@ -25,12 +25,12 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let is_seen = self.hooks.at_completion && !self.meter.log_in_batch(direction, len, issued);
         if is_seen || self.hooks.at_end {
-            return self.complete_watched(completion.unit);
+            return self.complete_with_hooks(completion.unit);
         }
         self.slots.free.push(completion.unit);
     }
 
-    /// Takes the completion of a sync, of a part of a request, or of one that failed.
+    /// Handles the completion of a sync, a short transfer or a failed request.
     #[cold]
     #[inline(never)]
     fn complete_other(&mut self, completion: Completion) {
@@ -38,7 +38,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if !is_data(unit.request.op) {
             self.slots.syncs -= 1;
             self.record_sync(&unit.request, completion.result, unit.issued);
-        } else if let Some(rest) = self.short_rest(&unit.request, unit.direction, completion.result) {
+        } else if let Some(rest) = self.remaining_request(&unit.request, unit.direction, completion.result) {
             // The rest is an I/O of its own: its latencies begin here.
             self.slots.units[completion.unit as usize] =
                 InFlightIo { request: rest, start: self.meter.now, ..unit };
@@ -48,10 +48,10 @@ impl<E: Engine> IoLoop<'_, E> {
         self.slots.free.push(completion.unit);
     }
 
-    /// Features of the job see a data I/O that completed.
+    /// Runs the hooks of a job (rates, logs, latency limits) for a data I/O that has completed.
     #[cold]
     #[inline(never)]
-    fn complete_watched(&mut self, index: u32) {
+    fn complete_with_hooks(&mut self, index: u32) {
         let unit = self.slots.units[index as usize];
         if self.hooks.at_completion && self.meter.stamps_all {
             let (slat, clat) = self.meter.latencies(&unit);
@@ -104,7 +104,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Goes on after a short or failed transfer of a synchronous submission. False after an error that the job continues after.
+    /// Continues after a short or failed transfer of a synchronous submission. Returns false after a tolerated error, or if the peer ended.
     #[cold]
     #[inline(never)]
     pub(super) fn finish_inline(
@@ -116,7 +116,7 @@ impl<E: Engine> IoLoop<'_, E> {
     ) -> bool {
         let errors = self.meter.stats.total_errors;
         loop {
-            let Some(rest) = self.short_rest(&request, direction, result) else {
+            let Some(rest) = self.remaining_request(&request, direction, result) else {
                 return result != PEER_ENDED
                     && (self.failure.is_some() || self.meter.stats.total_errors == errors);
             };
@@ -138,7 +138,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Takes the result of a synchronous submission that had to wait for the peer.
+    /// Handles the result of a synchronous network transfer that had to wait for the peer.
     pub(super) fn complete_waited(&mut self, unit: u32, result: i64) {
         let InFlightIo { request, direction, start, .. } = self.slots.units[unit as usize];
         self.slots.free.push(unit);
@@ -152,23 +152,23 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Does not count an I/O that was issued: it will never be done.
+    /// Takes an issued I/O out of the count, because it will never complete.
     pub(super) fn take_back(&mut self, direction: usize) {
         self.meter.directions[direction].ios -= 1;
         self.meter.publish(direction);
     }
 
     /// True when the connection broke although nothing is wrong: the signal that ends this job has ended its peer already.
-    fn peer_went_first(&self, result: i64) -> bool {
+    fn peer_ended_first(&self, result: i64) -> bool {
         let is_broken = [libc::ECONNRESET, libc::EPIPE].iter().any(|&errno| result == -i64::from(errno));
         let control = self.context.control;
         is_broken && self.spec.engine.has_peer() && (control.stop_requested() || control.signals() > 0)
     }
 
     /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
-    fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
+    fn remaining_request(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
         let moved = result.max(0).cast_unsigned().min(request.len);
-        if result == PEER_ENDED || self.peer_went_first(result) {
+        if result == PEER_ENDED || self.peer_ended_first(result) {
             self.take_back(direction);
             self.context.control.request_stop();
             return None;
@@ -190,7 +190,7 @@ impl<E: Engine> IoLoop<'_, E> {
         stats.bytes += moved;
         let offset = request.offset + moved;
         let file = &self.spec.files[request.file as usize];
-        // What is checked must be there: the rest of such a block fails.
+        // A block that is checked must be complete: at the end of the file, its rest is requested as well, which fails.
         let is_checked = || {
             self.hooks
                 .verification

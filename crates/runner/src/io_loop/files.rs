@@ -24,7 +24,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let files = &mut self.files;
         files.set = match self.context.events.as_ref().and_then(|group| group.files()) {
             Some(shared) => open::use_shared(shared),
-            None if files.on_demand => open::closed_files(self.spec),
+            None if files.on_demand => open::unopened_files(self.spec),
             None => open::open_files(self.spec, note)?,
         };
         files.open = files.set.files.iter().filter(|file| file.fd.is_some()).count() as u32;

@@ -1,4 +1,4 @@
-//! The ends of the intervals of samples, as the loop meets them.
+//! Ends sampling intervals as the I/O loop passes them.
 
 use ferrio_engine::Engine;
 
@@ -7,19 +7,19 @@ use super::windows::{NEVER, end_ticks};
 use crate::rate_samplers::TransferCounts;
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
+    /// Ends the intervals that were over before this I/O completed; `in_call` if the submitting call completed it.
     #[cold]
     #[inline(never)]
     pub(super) fn end_intervals(&mut self, direction: usize, len: u64, in_call: bool) {
         let mut completed = self.completed();
-        // The I/O itself belongs to the interval that runs now. One that was queued is still among those in flight.
+        // The I/O itself belongs to the current interval. If it was queued, it still counts as in flight.
         let TransferCounts { ios, bytes } = &mut completed;
         ios[direction] = ios[direction].saturating_sub(u64::from(in_call));
         bytes[direction] = bytes[direction].saturating_sub(len);
         self.end_intervals_before(self.meter.now, completed);
     }
 
-    /// The samples until `now` are wanted.
+    /// Ends the intervals that are over at `now`.
     pub(super) fn end_intervals_until(&mut self, now: u64) {
         let completed = self.completed();
         if now >= self.meter.interval_end {
@@ -34,7 +34,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.interval_end = end_ticks(&clock, since, due_ns);
     }
 
-    /// The last samples of the job, and the rows of what is left.
+    /// Ends the last, partial interval of the job and writes the log rows that are pending.
     pub(super) fn end_last_interval(&mut self) {
         let (completed, now) = (self.completed(), self.meter.clock.now());
         let is_measured = self.meter.interval_end != NEVER;

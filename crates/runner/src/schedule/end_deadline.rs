@@ -1,5 +1,5 @@
-//! How long main waits for jobs that a signal has told to end. Time in which a thread of the run or a command waits for a CPU is not
-//! counted: jobs that do not get to run are not stuck.
+//! How long the main thread ("main") waits for jobs that a signal has told to end. Time in which a thread of the run or a command waits
+//! for a CPU is not counted: jobs that do not get to run are not stuck.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +8,9 @@ use ferrio_machine::CpuWaits;
 /// Time after the first signal until the user is told which jobs go on.
 const HINT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Time that jobs have to end after the second signal, without waits for a CPU.
+/// Time for jobs to end after the second signal, not counting waits for a CPU.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
-/// Time that jobs have to end after the second signal, with all waits.
+/// Time for jobs to end after the second signal, counting all waits.
 const MAX_TOTAL_TIME: Duration = Duration::from_secs(60);
 /// Time between two readings of these waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -21,11 +21,11 @@ pub(super) enum EndDeadline {
     /// There was no signal.
     #[default]
     Unlimited,
-    /// After one signal. Then, the user is told which jobs go on.
+    /// After one signal. At this time, the user is told which jobs have not ended.
     UntilHint(Instant),
     /// After one signal, and the user was told.
     UntilSignal,
-    /// After another signal. Then, the run ends without them.
+    /// After another signal. When this time is over, the run ends without them.
     UntilEnd(RemainingTime),
     /// The run ends without them.
     Over,
@@ -37,9 +37,9 @@ pub(super) struct RemainingTime {
     /// The rest of [`END_TIMEOUT`].
     left: Duration,
     /// The rest of [`MAX_TOTAL_TIME`].
-    longest: Duration,
+    total_left: Duration,
     waits: CpuWaits,
-    /// The time was over at the last reading. Main may have waited for a CPU as well, and have not seen yet that jobs have ended.
+    /// The time was over at the last reading. One more is made: main may have waited for a CPU too and not have seen yet that jobs ended.
     was_over: bool,
 }
 
@@ -47,7 +47,7 @@ impl RemainingTime {
     fn new() -> Self {
         RemainingTime {
             left: END_TIMEOUT,
-            longest: MAX_TOTAL_TIME,
+            total_left: MAX_TOTAL_TIME,
             waits: CpuWaits::begin(),
             was_over: false,
         }
@@ -56,14 +56,14 @@ impl RemainingTime {
     /// Returns how long main may sleep, `None` when the time is over.
     pub(super) fn poll(&mut self) -> Option<Duration> {
         let (passed, waited) = self.waits.poll();
-        self.pass(passed, waited)
+        self.deduct(passed, waited)
     }
 
     /// Takes off time that has `passed`, during some of which a thread `waited` for a CPU.
-    fn pass(&mut self, passed: Duration, waited: Duration) -> Option<Duration> {
+    fn deduct(&mut self, passed: Duration, waited: Duration) -> Option<Duration> {
         self.left = self.left.saturating_sub(passed.saturating_sub(waited));
-        self.longest = self.longest.saturating_sub(passed);
-        let left = self.left.min(self.longest).min(POLL_INTERVAL);
+        self.total_left = self.total_left.saturating_sub(passed);
+        let left = self.left.min(self.total_left).min(POLL_INTERVAL);
         let was_over = std::mem::replace(&mut self.was_over, left.is_zero());
         (!(was_over && left.is_zero())).then_some(left)
     }
@@ -96,18 +96,18 @@ mod tests {
     #[test]
     fn jobs_have_their_time_without_the_waits_for_a_cpu_and_main_looks_once_more() {
         let mut time = RemainingTime::new();
-        assert_eq!(time.pass(MS(1950), MS(0)), Some(MS(50)));
-        assert_eq!(time.pass(MS(900), MS(880)), Some(MS(30)));
-        assert_eq!(time.pass(MS(100), MS(100)), Some(MS(30)));
+        assert_eq!(time.deduct(MS(1950), MS(0)), Some(MS(50)));
+        assert_eq!(time.deduct(MS(900), MS(880)), Some(MS(30)));
+        assert_eq!(time.deduct(MS(100), MS(100)), Some(MS(30)));
         // Main slept too long: what came meanwhile is handled first.
-        assert_eq!(time.pass(MS(5000), MS(0)), Some(MS(0)));
-        assert_eq!(time.pass(MS(1), MS(0)), None);
+        assert_eq!(time.deduct(MS(5000), MS(0)), Some(MS(0)));
+        assert_eq!(time.deduct(MS(1), MS(0)), None);
     }
 
     #[test]
     fn jobs_that_never_get_a_cpu_do_not_hold_the_run_for_ever() {
         let mut time = RemainingTime::new();
-        let looks = (0..10_000).take_while(|_| time.pass(MS(100), MS(100)).is_some()).count();
+        let looks = (0..10_000).take_while(|_| time.deduct(MS(100), MS(100)).is_some()).count();
         assert_eq!(looks, 600);
     }
 }

@@ -128,7 +128,7 @@ impl Run<'_, '_> {
         let gate = Arc::new(Gate::default());
         // Open when this function returns, also by a panic of the observer.
         let closed = gate.close();
-        self.requests.opens(&gate);
+        self.requests.set_gate(&gate);
         if self.stop.load(Acquire) {
             gate.open();
         }

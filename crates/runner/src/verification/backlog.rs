@@ -20,7 +20,7 @@ pub(super) struct BacklogState {
     trims_left: u64,
     /// The direction of the I/O that has ended last.
     last: Option<Direction>,
-    /// An I/O may touch the block of another one that is in flight, or with a thread that checks it.
+    /// An I/O may touch a block that is in flight or that a thread is checking.
     may_conflict: bool,
 }
 
@@ -56,7 +56,7 @@ impl BacklogState {
         self.checks.is_active() || self.trims.is_active()
     }
 
-    /// An I/O has ended well.
+    /// Records an I/O that has succeeded.
     pub(super) fn ended(&mut self, purpose: Purpose) {
         self.last = match purpose {
             Purpose::None => return,
@@ -66,7 +66,7 @@ impl BacklogState {
         };
     }
 
-    /// Whether a batch of checks runs or begins, with so many blocks in the list.
+    /// Whether a batch of checks is in progress. Begins one if `blocks` written blocks make it due.
     fn checks_now(&mut self, blocks: u64) -> bool {
         if self.checks_left == 0
             && self.checks.is_active()
@@ -79,7 +79,7 @@ impl BacklogState {
         self.checks_left > 0 && self.checks.is_active()
     }
 
-    /// Whether a batch of trims runs or begins, with so many blocks in the list. One of them is marked.
+    /// Whether a batch of trims is in progress. Begins one if `blocks` written blocks, of which at least one is marked, make it due.
     fn trims_now(&mut self, blocks: u64) -> bool {
         if self.trims_left == 0
             && self.trims.is_active()
@@ -93,7 +93,7 @@ impl BacklogState {
 }
 
 impl Verification {
-    /// True when the job does more than the I/Os of its passes while these run.
+    /// True if `verify_backlog` or `trim_backlog` adds checks or trims during passes.
     pub(crate) fn has_backlog(&self) -> bool {
         self.backlog.is_active()
     }
@@ -130,7 +130,7 @@ impl Verification {
         }
     }
 
-    /// Takes the first block that is written, and while the pass runs also synced if that matters.
+    /// Takes the oldest written block that no unit is busy with. During a pass of a job that syncs, only a synced block.
     pub(super) fn take_first(&mut self) -> Option<WrittenBlock> {
         let units = &self.units;
         let synced = self.synced.as_ref().filter(|_| !self.in_phase).map_or(u64::MAX, |synced| synced.number);
@@ -158,7 +158,7 @@ impl Verification {
         self.backlog.may_conflict && self.units.conflict_with(file, range, changes)
     }
 
-    /// Marked blocks that were not trimmed in a pass that is over. Passes that run on have none until the job ends.
+    /// Number of marked blocks that were not trimmed in a pass that has ended. 0 if passes continue without a break, until the job ends.
     pub(crate) fn leaked_trims(&self, job_ends: bool) -> usize {
         let ended = job_ends || !self.runs_on;
         self.written.as_ref().filter(|_| ended).map_or(0, ferrio_verify::WrittenList::marked)

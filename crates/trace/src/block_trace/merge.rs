@@ -16,7 +16,7 @@ pub enum MergeError {
     /// A trace cannot be opened.
     #[error("could not open file: {name}: {}", ferrio_job::reason(error))]
     Open {
-        /// Name of the trace.
+        /// Name of the trace, as given.
         name: String,
         /// The error of the kernel.
         error: io::Error,
@@ -24,7 +24,7 @@ pub enum MergeError {
     /// A source is not a trace, or cannot be read further.
     #[error("{error}: {name}")]
     Read {
-        /// Name of the trace.
+        /// Name of the trace, as given.
         name: String,
         /// The reason.
         error: TraceError,
@@ -38,7 +38,7 @@ pub struct MergeInput<F> {
     pub name: String,
     /// Opens the trace, once for each repetition.
     pub open: F,
-    /// The length of its times after scaling, in percent.
+    /// Scale of times in percent: 200 makes the trace take twice as long.
     pub percent: f64,
     /// Number of repetitions, at least 1.
     pub iterations: u64,
@@ -69,7 +69,7 @@ struct MergeSource<F, R> {
     /// Whether the trace has any request.
     has_request: bool,
     /// Whether the trace ends in the middle of a record.
-    is_cut: bool,
+    is_truncated: bool,
     next: Option<TraceRecord>,
 }
 
@@ -99,9 +99,9 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
         Ok(record)
     }
 
-    /// The names of the traces that end in the middle of a record, as far as they are merged. The record is ignored.
+    /// The names of the traces that end in the middle of a record, of those merged so far. The record is ignored.
     pub fn truncated(&self) -> impl Iterator<Item = &str> {
-        let truncated = self.sources.iter().filter(|source| source.is_cut);
+        let truncated = self.sources.iter().filter(|source| source.is_truncated);
         truncated.map(|source| source.input.name.as_str())
     }
 
@@ -114,7 +114,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
 
     fn advance(&mut self, index: usize) -> Result<(), MergeError> {
         let source = &mut self.sources[index];
-        source.next = source.find()?;
+        source.next = source.next_request()?;
         if let Some(record) = &source.next {
             self.next.push(Reverse((record.time_ns, index)));
         }
@@ -184,13 +184,13 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeSource<F, R> {
             backward: 0,
             begins_ns: 0,
             has_request: false,
-            is_cut: false,
+            is_truncated: false,
             next: None,
         }
     }
 
     /// The next request of the trace, or of its next iteration.
-    fn find(&mut self) -> Result<Option<TraceRecord>, MergeError> {
+    fn next_request(&mut self) -> Result<Option<TraceRecord>, MergeError> {
         loop {
             while let Some(record) =
                 self.reader.next_record().map_err(|error| self.input.unreadable(error))?
@@ -209,7 +209,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeSource<F, R> {
                     return Ok(Some(TraceRecord { time_ns, ..record }));
                 }
             }
-            self.is_cut |= self.reader.is_cut();
+            self.is_truncated |= self.reader.is_cut();
             self.done += 1;
             if self.done >= self.input.iterations || !self.has_request {
                 return Ok(None);

@@ -11,6 +11,7 @@ pub use header::NO_COLUMN;
 use header::{header, require};
 pub use layouts::{ALIBABA, MSR, SPC, SYSTOR, TENCENT, TraceLayout};
 
+/// ns in a second.
 const SECOND: u64 = 1_000_000_000;
 const MILLI: u64 = 1_000_000;
 const MICRO: u64 = 1000;
@@ -24,7 +25,7 @@ pub enum ColumnMeaning {
     /// End of the I/O.
     End(u64),
     /// Duration of the I/O.
-    Took(u64),
+    Latency(u64),
     /// Time in the queue before the I/O.
     Queued(u64),
     /// Read, write, and so on.
@@ -57,17 +58,17 @@ pub struct ColumnParser {
     /// `None` for a table.
     layout: Option<&'static TraceLayout>,
     columns: Vec<ColumnMeaning>,
-    by_commas: bool,
+    has_commas: bool,
     /// Whether the unit of times is unknown, until a row shows it.
     lacks_unit: bool,
 }
 
 impl ColumnParser {
-    /// Reads a published trace.
+    /// A parser for published traces with this layout.
     #[must_use]
     pub fn of(layout: &'static TraceLayout) -> Self {
         let columns = layout.columns.to_vec();
-        ColumnParser { layout: Some(layout), columns, by_commas: true, lacks_unit: false }
+        ColumnParser { layout: Some(layout), columns, has_commas: true, lacks_unit: false }
     }
 
     /// Reads a table with column names in the first line.
@@ -86,11 +87,11 @@ impl ColumnParser {
                 return Ok(());
             }
         } else {
-            let by_commas = line.contains(&b',');
-            if let Some((columns, has_unit)) = header(line, by_commas) {
+            let has_commas = line.contains(&b',');
+            if let Some((columns, has_unit)) = header(line, has_commas) {
                 require(&columns)?;
                 self.lacks_unit = !has_unit;
-                (self.columns, self.by_commas) = (columns, by_commas);
+                (self.columns, self.has_commas) = (columns, has_commas);
                 return Ok(());
             }
             if self.columns.is_empty() {
@@ -110,7 +111,7 @@ impl ColumnParser {
     /// Derives the unit of times from their size in the first row: seconds, unless they would be thousands of years.
     fn assume_unit(&mut self, line: &[u8], found: &mut TraceContents) {
         let Some(at) = self.columns.iter().position(ColumnMeaning::is_time) else { return };
-        let field = if self.by_commas { comma_separated(line).nth(at) } else { words(line).nth(at) };
+        let field = if self.has_commas { comma_separated(line).nth(at) } else { words(line).nth(at) };
         let Some(seconds) = field.and_then(|field| duration_ns(field, 1)) else { return };
         let (unit, name) = match seconds {
             0..100_000_000_000 => (SECOND, "seconds"),
@@ -128,7 +129,7 @@ impl ColumnParser {
 
     fn io(&self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
         let mut row = TraceRow::default();
-        if self.by_commas {
+        if self.has_commas {
             let mut fields = comma_separated(line);
             for &column in &self.columns {
                 row.fill(column, fields.next().ok_or_else(|| self.wrong_number())?)?;
@@ -176,32 +177,32 @@ struct TraceRow<'a> {
 
 impl<'a> TraceRow<'a> {
     fn fill(&mut self, column: ColumnMeaning, field: &'a [u8]) -> Result<(), LineError> {
-        let time = |unit| duration_ns(field, unit).ok_or_else(|| no("time", field));
+        let time = |unit| duration_ns(field, unit).ok_or_else(|| invalid("time", field));
         match column {
             ColumnMeaning::Begin(unit) => self.begin = time(unit)?,
             ColumnMeaning::End(unit) => self.end = Some(time(unit)?),
             // Traces leave the field empty where it is unknown.
-            ColumnMeaning::Took(unit) => self.took = duration_ns(field, unit),
+            ColumnMeaning::Latency(unit) => self.took = duration_ns(field, unit),
             ColumnMeaning::Queued(unit) => self.queued = duration_ns(field, unit).unwrap_or(0),
             ColumnMeaning::Kind => {
-                self.kind = Some(RequestKind::from_word(field).ok_or_else(|| no("kind of I/O", field))?)
+                self.kind = Some(RequestKind::from_word(field).ok_or_else(|| invalid("kind of I/O", field))?)
             }
             ColumnMeaning::KindNumber => {
                 self.kind = Some(match field {
                     b"0" => RequestKind::READ,
                     b"1" => RequestKind::WRITE,
-                    _ => return Err(no("kind of I/O", field)),
+                    _ => return Err(invalid("kind of I/O", field)),
                 });
             }
             // Flushes have no offset: tools print -1 or 2^64-1.
             ColumnMeaning::Offset(_) if field == b"-1" => self.offset = None,
             ColumnMeaning::Offset(unit) => {
-                let offset: u64 = whole(field).ok_or_else(|| no("offset", field))?;
+                let offset: u64 = whole(field).ok_or_else(|| invalid("offset", field))?;
                 self.offset = offset.checked_mul(unit);
             }
             ColumnMeaning::Length(unit) => {
-                let len: u64 = whole(field).ok_or_else(|| no("length", field))?;
-                self.len = Some(len.checked_mul(unit).ok_or_else(|| no("length", field))?);
+                let len: u64 = whole(field).ok_or_else(|| invalid("length", field))?;
+                self.len = Some(len.checked_mul(unit).ok_or_else(|| invalid("length", field))?);
             }
             ColumnMeaning::Target => {
                 let at = usize::from(!self.names[0].is_empty());
@@ -245,7 +246,7 @@ fn comma_separated(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
 }
 
-fn no(what: &str, field: &[u8]) -> LineError {
+fn invalid(what: &str, field: &[u8]) -> LineError {
     format!("`{}` is no {what}", String::from_utf8_lossy(&field[..field.len().min(40)])).into()
 }
 

@@ -29,15 +29,15 @@ pub(super) fn seed_of_row(bytes: &[u8], row: usize) -> Option<u64> {
     is_row.then(|| value.wrapping_mul(power(INVERSE, row as u64)))
 }
 
-/// The seed of a body if `seed` was derived from rows that are this many rows too early.
+/// Corrects a seed that was derived from row numbers which are too low by `rows`.
 pub(super) fn moved_seed(seed: u64, rows: i64) -> u64 {
     let base = if rows < 0 { FACTOR } else { INVERSE };
     seed.wrapping_mul(power(base, rows.unsigned_abs()))
 }
 
-/// The seeds of the rows of a block, the most frequent first, at most `most`. `begins` is the position of the first byte of `bytes` in the
-/// body.
-pub(super) fn seeds_in(bytes: &[u8], begins: usize, most: usize) -> Vec<u64> {
+/// The seeds of the rows of a block, the most frequent first, at most `max_seeds`. `begins` is the position of the first byte of `bytes` in
+/// the body.
+pub(super) fn seeds_in(bytes: &[u8], begins: usize, max_seeds: usize) -> Vec<u64> {
     let mut seeds: Vec<(u64, usize)> = Vec::new();
     let first = begins.next_multiple_of(ROW);
     for (index, row) in bytes.get(first - begins..).unwrap_or_default().chunks_exact(ROW).enumerate() {
@@ -45,13 +45,13 @@ pub(super) fn seeds_in(bytes: &[u8], begins: usize, most: usize) -> Vec<u64> {
         // Rows of one seed are adjacent: the previous one is nearly always the right one.
         match seeds.iter().rposition(|&(known, _)| known == seed) {
             Some(at) => seeds[at].1 += 1,
-            // More seeds than this are not bodies but something that resembles rows.
-            None if seeds.len() < 16 * most => seeds.push((seed, 1)),
+            // A block with more seeds than this has no random body, only data that resembles rows.
+            None if seeds.len() < 16 * max_seeds => seeds.push((seed, 1)),
             None => {}
         }
     }
     seeds.sort_by_key(|&(_, rows)| std::cmp::Reverse(rows));
-    seeds.into_iter().map(|(seed, _)| seed).take(most).collect()
+    seeds.into_iter().map(|(seed, _)| seed).take(max_seeds).collect()
 }
 
 /// The index of the row with this value in the body of `seed`, if it is among the first `rows`.

@@ -20,7 +20,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The words for the kind in the line about a damaged block, joined by dashes, where they differ from the word in reports.
+            /// Names of the kind in the message about a damaged block, joined by dashes, where they differ from the word in reports.
             #[must_use]
             pub const fn aliases(self) -> &'static [&'static str] {
                 match self {

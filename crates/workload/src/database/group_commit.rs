@@ -19,8 +19,8 @@ const WAKE_BATCH: usize = 16;
 /// The transactions that wait for a sync.
 #[derive(Debug)]
 pub struct GroupCommit {
-    /// Most transactions that a sync covers.
-    most: usize,
+    /// Maximum number of transactions that a sync covers.
+    max_per_sync: usize,
     /// All tickets up to this one are durable.
     durable: AtomicU64,
     queue: Mutex<TicketQueue>,
@@ -51,18 +51,18 @@ impl GroupCommit {
     pub(crate) fn new(group: u32, sessions: u32) -> Self {
         let waiting = VecDeque::with_capacity(sessions as usize);
         GroupCommit {
-            most: if group == 0 { usize::MAX } else { group as usize },
+            max_per_sync: if group == 0 { usize::MAX } else { group as usize },
             durable: AtomicU64::new(0),
             queue: Mutex::new(TicketQueue { taken: 0, syncing: false, waiting }),
         }
     }
 
-    /// A ticket for job number `thread`, whose appends have ended.
-    pub fn arrive(&self, thread: u32) -> u64 {
+    /// Returns a ticket to job number `job`, whose appends have ended.
+    pub fn arrive(&self, job: u32) -> u64 {
         let mut queue = lock(&self.queue);
         queue.taken += 1;
         let ticket = queue.taken;
-        queue.waiting.push_back((ticket, thread));
+        queue.waiting.push_back((ticket, job));
         ticket
     }
 
@@ -78,7 +78,7 @@ impl GroupCommit {
         if queue.syncing {
             return CommitTurn::Wait;
         }
-        let served = queue.waiting.len().min(self.most);
+        let served = queue.waiting.len().min(self.max_per_sync);
         let Some(&(upto, _)) = served.checked_sub(1).and_then(|last| queue.waiting.get(last)) else {
             return CommitTurn::Wait;
         };
@@ -93,22 +93,22 @@ impl GroupCommit {
         self.durable.store(upto, Release);
         queue.syncing = false;
         let next = queue.waiting.partition_point(|&(ticket, _)| ticket <= upto);
-        if let Some(&(_, thread)) = queue.waiting.get(next) {
-            wake(thread);
+        if let Some(&(_, job)) = queue.waiting.get(next) {
+            wake(job);
         }
         loop {
             let mut served = [0; WAKE_BATCH];
             let mut count = 0;
             while count < WAKE_BATCH
-                && let Some(&(ticket, thread)) = queue.waiting.front()
+                && let Some(&(ticket, job)) = queue.waiting.front()
                 && ticket <= upto
             {
                 queue.waiting.pop_front();
-                served[count] = thread;
+                served[count] = job;
                 count += 1;
             }
             drop(queue);
-            served[..count].iter().for_each(|&thread| wake(thread));
+            served[..count].iter().for_each(|&job| wake(job));
             if count < WAKE_BATCH {
                 return;
             }
@@ -121,8 +121,8 @@ impl GroupCommit {
         let mut queue = lock(&self.queue);
         queue.waiting.retain(|&(other, _)| other != ticket);
         // It may have been woken for the next sync.
-        if let Some(&(_, thread)) = queue.waiting.front().filter(|_| !queue.syncing) {
-            wake(thread);
+        if let Some(&(_, job)) = queue.waiting.front().filter(|_| !queue.syncing) {
+            wake(job);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The position of a job in each of its files: the zone (`zonemode=strided`), random blocks in it, and the random map.
 //!
-//! A job may have a hundred thousand files: state that only some need is boxed or shared. A zone is the region with another start.
+//! A job may have a hundred thousand files: state that only some need is boxed or shared. `region` is the current zone of a strided job.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ pub(super) struct FileState {
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
     pub(super) last_len: u64,
-    /// Number of offsets of each direction, `None` for none; shared by files of the same size.
+    /// Per direction, the scale from a random number to a block; `None` if no block of its size fits. Shared by files of the same size.
     pub(super) blocks: Arc<[Option<Scale>; 3]>,
     pub(super) map: Option<Box<RandomMap>>,
     /// An order that needs no map.
-    pub(super) walk: Option<Box<VisitOrder>>,
+    pub(super) visit_order: Option<Box<VisitOrder>>,
 }
 
 /// Sizes that limit a random choice, in bytes.
@@ -47,23 +47,23 @@ pub(super) struct ZoneWalk {
     bytes: u64,
 }
 
-/// The preparation for the next I/O in a file.
+/// The zone for the next I/O in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ZoneEntry {
     /// Start of the zone.
     pub(super) start: u64,
-    /// The walk of the I/O's direction starts over at the start of the zone if it is at or beyond this; 0 in a new zone.
+    /// A sequential position of the I/O's direction that is at or beyond this wraps to the start of the zone; 0 in a new zone.
     pub(super) end: u64,
     /// Whether all positions and the map are reset.
     pub(super) fresh: bool,
 }
 
 impl FileState {
-    /// Moves to the zone of the next I/O, of direction `d`.
-    pub(super) fn enter(&mut self, zone: ZoneEntry, d: usize) {
+    /// Moves to the zone of the next I/O in this direction.
+    pub(super) fn enter(&mut self, zone: ZoneEntry, direction: usize) {
         self.region.offset = zone.start;
-        if self.last_end[d] >= zone.end {
-            self.last_end[d] = zone.start;
+        if self.last_end[direction] >= zone.end {
+            self.last_end[direction] = zone.start;
         }
         if zone.fresh {
             self.rewind();
@@ -76,23 +76,23 @@ impl FileState {
         if let Some(map) = &mut self.map {
             map.clear();
         }
-        if let Some(walk) = &mut self.walk {
-            walk.rewind();
+        if let Some(order) = &mut self.visit_order {
+            order.rewind();
         }
     }
 
-    /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the smallest length.
+    /// A uniformly random position relative to the region, and its bit in the map. With a map, at least the smallest I/O fits there.
     /// A file that has no more blocks starts over if it may (`recycle`).
     #[inline]
     pub(super) fn random(
         &mut self,
         stream: &mut Stream,
-        d: usize,
+        direction: usize,
         sizes: ChoiceSizes,
         recycle: bool,
     ) -> Option<(u64, u64)> {
-        let blocks = self.blocks[d]?;
-        if self.walk.is_some() {
+        let blocks = self.blocks[direction]?;
+        if self.visit_order.is_some() {
             return self.walk_on(sizes, recycle).map(|relative| (relative, 0));
         }
         let block = stream.below(blocks);
@@ -112,17 +112,17 @@ impl FileState {
 
     /// The next position in the file's own order.
     fn walk_on(&mut self, sizes: ChoiceSizes, recycle: bool) -> Option<u64> {
-        let mut block = self.walk.as_mut()?.next();
+        let mut block = self.visit_order.as_mut()?.next();
         if block.is_none() && recycle {
             self.rewind();
-            block = self.walk.as_mut()?.next();
+            block = self.visit_order.as_mut()?.next();
         }
-        // A register counts smallest blocks: with a wider alignment they reach beyond the end, and beyond 2^64.
+        // An LFSR counts blocks of the smallest size: with a larger `blockalign`, positions may pass the end of the file or overflow.
         block.and_then(|block| block.checked_mul(sizes.align))
     }
 }
 
-/// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
+/// Relative offset and bit of the first block at or after `block`, wrapping once, that has room for the smallest I/O.
 #[inline(always)]
 fn free_block(map: &RandomMap, block: u64, sizes: ChoiceSizes) -> Option<(u64, u64)> {
     let min = sizes.min;

@@ -5,7 +5,7 @@
 
 use super::{AsFio, Code, Subject};
 
-/// A table of subjects. `lost_file` marks the codes with [`Code::means_lost_file`].
+/// A table of subjects. `lost_file` marks codes which mean that an output file is missing or incomplete ([`Code::means_lost_file`]).
 macro_rules! subjects {
     ($($subject:literal { $($name:literal $as_fio:ident $($lost:ident)?: $meaning:literal;)+ })+) => {
         /// All codes, by subject.

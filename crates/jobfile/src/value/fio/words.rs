@@ -37,7 +37,7 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     let number = |text| FioNumberReader { row, kb_base }.number(text);
     let counts = match (row.opt, main, given) {
         _ if row.kind != ValueKind::EnumArg => None,
-        // fio 3.33 accepts any number for a random kind, 3.42 those that a postfix may be.
+        // fio 3.33 accepts any number after a random `rw`; 3.42 accepts only those that it accepts after a sequential one, too.
         (Opt::Rw, _, Some(argument)) => Some((number(argument)? as i64).to_string()),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
             Some(distribution_parameters(argument)?)
@@ -107,7 +107,7 @@ fn bytes_of_zone(reader: FioNumberReader, size: TextPiece<'_>) -> Result<u64, Va
     reader.number(size.text.strip_suffix('z').map_or(size, |number| size.part(0, number.len())))
 }
 
-/// The digits at the beginning, modulo 2^32, negative numbers too; 0 if there are none.
+/// The whole number at the start of the text, modulo 2^32; 0 if there is none. It may have a sign.
 fn whole_number(text: &str) -> u32 {
     let text = text.trim_start();
     if let Some(negative) = text.strip_prefix('-') {

@@ -8,14 +8,14 @@ use super::{ColumnMeaning, MICRO, MILLI, SECOND, SECTOR, comma_separated};
 pub const NO_COLUMN: &str = "no column has";
 
 /// Parses the line of column names, and returns whether it names the unit of times; `None` if it is not such a line.
-pub(super) fn header(line: &[u8], by_commas: bool) -> Option<(Vec<ColumnMeaning>, bool)> {
-    let names: Vec<&[u8]> = if by_commas { comma_separated(line).collect() } else { words(line).collect() };
+pub(super) fn header(line: &[u8], has_commas: bool) -> Option<(Vec<ColumnMeaning>, bool)> {
+    let names: Vec<&[u8]> = if has_commas { comma_separated(line).collect() } else { words(line).collect() };
     // Rows contain numbers; column names contain none except in units.
     let is_name = |name: &&[u8]| name.first().is_some_and(|byte| byte.is_ascii_alphabetic());
     if names.len() < 3 || !names.iter().all(is_name) {
         return None;
     }
-    let has_latency = names.iter().any(|name| matches!(column(name, false), ColumnMeaning::Took(_)));
+    let has_latency = names.iter().any(|name| matches!(column(name, false), ColumnMeaning::Latency(_)));
     let columns: Vec<ColumnMeaning> = names.iter().map(|name| column(name, has_latency)).collect();
     let time = columns.iter().position(ColumnMeaning::is_time)?;
     let (_, unit) = name_and_unit(&String::from_utf8_lossy(names[time]).to_ascii_lowercase());
@@ -49,7 +49,9 @@ fn column(name: &[u8], has_latency: bool) -> ColumnMeaning {
     match word {
         "time" | "timestamp" | "ts" | "end" if has_latency => ColumnMeaning::End(unit_or(SECOND)),
         "time" | "timestamp" | "ts" | "start" | "begin" => ColumnMeaning::Begin(unit_or(SECOND)),
-        "lat" | "latency" | "response" | "responsetime" | "duration" => ColumnMeaning::Took(unit_or(MILLI)),
+        "lat" | "latency" | "response" | "responsetime" | "duration" => {
+            ColumnMeaning::Latency(unit_or(MILLI))
+        }
         "que" | "queued" => ColumnMeaning::Queued(unit_or(MILLI)),
         "t" | "type" | "op" | "opcode" | "rw" | "rwbs" | "iotype" => ColumnMeaning::Kind,
         "sector" | "lba" => ColumnMeaning::Offset(SECTOR),

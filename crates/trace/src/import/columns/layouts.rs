@@ -1,6 +1,6 @@
 //! The layouts of published traces.
 
-use super::ColumnMeaning::{self, Begin, Kind, KindNumber, Length, Offset, Target, Took};
+use super::ColumnMeaning::{self, Begin, Kind, KindNumber, Latency, Length, Offset, Target};
 use super::{MICRO, SECOND, SECTOR};
 
 /// A tick of Windows file times, in nanoseconds.
@@ -18,14 +18,14 @@ pub struct TraceLayout {
 
 /// Microsoft Research, Cambridge: enterprise servers, 2007.
 pub const MSR: TraceLayout = TraceLayout {
-    columns: &[Begin(TICK), Target, Target, Kind, Offset(1), Length(1), Took(TICK)],
+    columns: &[Begin(TICK), Target, Target, Kind, Offset(1), Length(1), Latency(TICK)],
     header: "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
     prefix: "",
 };
 
 /// SYSTOR '17: a virtual desktop infrastructure.
 pub const SYSTOR: TraceLayout = TraceLayout {
-    columns: &[Begin(SECOND), Took(SECOND), Kind, Target, Offset(1), Length(1)],
+    columns: &[Begin(SECOND), Latency(SECOND), Kind, Target, Offset(1), Length(1)],
     header: "Timestamp,Response,IOType,LUN,Offset,Size",
     prefix: "lun",
 };

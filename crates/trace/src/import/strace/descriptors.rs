@@ -46,7 +46,7 @@ impl CallContext<'_, '_> {
             target,
             path,
             offset: 0,
-            is_from_before: false,
+            predates_trace: false,
             append: is("O_APPEND"),
             direct: is("O_DIRECT"),
             synchronous: is("O_SYNC") || is("O_DSYNC"),
@@ -102,7 +102,7 @@ impl CallContext<'_, '_> {
         let from_end = self.arguments.contains(&&b"SEEK_END"[..]);
         let distance = whole::<i64>(self.argument(1));
         let mut file = file.borrow_mut();
-        (file.offset, file.is_from_before) = (place, false);
+        (file.offset, file.predates_trace) = (place, false);
         if let (true, Some(distance), Some(target)) = (from_end, distance, file.target)
             && let Some(size) = i64::try_from(place).ok().and_then(|place| place.checked_sub(distance))
         {

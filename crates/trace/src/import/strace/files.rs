@@ -14,7 +14,7 @@ pub struct FileDescription {
     /// Offset of the next read or write.
     pub offset: u64,
     /// Whether offset and flags are unknown, because the trace does not show the file being opened.
-    pub is_from_before: bool,
+    pub predates_trace: bool,
     /// O_APPEND.
     pub append: bool,
     /// O_DIRECT.

@@ -9,7 +9,7 @@ use super::super::event::{TraceContents, TraceEvent, TraceEventKind};
 use super::arguments::{AT_FDCWD, descriptor, has_flag, is_removed, unescaped};
 use super::files::{FileDescription, TraceFiles, is_file, normal, rest_below};
 
-/// The process of lines without a number, until its number is known.
+/// Stands for the process of lines without a pid until its pid is known.
 pub const UNNUMBERED: u32 = 0;
 
 /// The calls that create processes.
@@ -44,7 +44,7 @@ struct TracedProcess {
     call: Option<UnfinishedCall>,
 }
 
-/// All processes.
+/// The state of all processes of a trace, by pid.
 #[derive(Debug, Default)]
 pub struct Processes {
     all: HashMap<u32, TracedProcess>,
@@ -91,7 +91,7 @@ impl Processes {
         pid
     }
 
-    /// strace attached to a process, which is the child of a call that has not ended.
+    /// Records that strace attached to a new process: the child of a fork that has not returned yet.
     pub fn attached(&mut self, child: u32) {
         if !self.all.contains_key(&child) {
             self.adopt(child);
@@ -233,9 +233,9 @@ impl Processes {
     }
 
     /// Sets whether a descriptor is closed on exec.
-    pub fn set_close_on_exec(&mut self, pid: u32, number: i32, on: bool) {
+    pub fn set_close_on_exec(&mut self, pid: u32, fd: i32, on: bool) {
         let Some(process) = self.all.get(&pid) else { return };
-        if let Some(descriptor) = process.descriptors.borrow_mut().get_mut(&number) {
+        if let Some(descriptor) = process.descriptors.borrow_mut().get_mut(&fd) {
             descriptor.close_on_exec = on;
         }
     }
@@ -282,7 +282,7 @@ impl Processes {
         let file = FileDescription {
             target,
             path: path.to_owned(),
-            is_from_before: true,
+            predates_trace: true,
             ..FileDescription::default()
         };
         self.install(number, file, false, line);

@@ -36,7 +36,7 @@ impl CallContext<'_, '_> {
             }
             Some(offset) => offset,
             None => {
-                self.line.found.remarks.unknown_offsets += u64::from(file.is_from_before);
+                self.line.found.remarks.unknown_offsets += u64::from(file.predates_trace);
                 file.offset
             }
         };

@@ -24,7 +24,6 @@ pub(crate) struct DatabaseFileUses {
 /// are created with the files.
 type FileLocation = (FileIdentity, PathBuf);
 
-/// The use of a file by a database.
 #[derive(Debug)]
 struct FileUse {
     job: String,
@@ -35,8 +34,8 @@ struct FileUse {
 }
 
 impl DatabaseFileUses {
-    /// Records the files of the database with the load number `load`, which begins in the phase `phase` of the plan. Refuses a file that
-    /// it uses twice, or that is used by a database which may still run.
+    /// Records the files of the database with the load number `load`, which begins in phase `phase` of the plan. Refuses a file that the
+    /// database uses twice, or that is used by a database which may still run.
     pub(crate) fn add(
         &mut self,
         job: &Job,
