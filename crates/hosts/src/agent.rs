@@ -1,0 +1,169 @@
+//! The agent: one end of a conversation, on the host whose storage is measured.
+
+use std::time::Duration;
+
+use crate::{AgentHello, ClockTime, PROTOCOL, PlanText, ToAgent, ToCoordinator};
+
+/// Something that happens to the agent.
+#[derive(Clone, Debug)]
+pub enum AgentInput {
+    /// A message of the coordinator.
+    Message(ToAgent),
+    /// The connection to the coordinator ended.
+    Disconnected,
+    /// The run on this host has something to say; [`ToCoordinator::Ended`] and [`ToCoordinator::Refused`] are its last words.
+    Run(ToCoordinator),
+    /// Time has passed. Wanted at least once a second.
+    Tick,
+}
+
+/// Something for the agent's surroundings to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentAction {
+    /// Send a message.
+    Send(ToCoordinator),
+    /// Plan and check the jobs, then say [`ToCoordinator::Checked`] or [`ToCoordinator::Refused`].
+    Check(PlanText),
+    /// Begin a phase at a time of this host's clock.
+    Begin {
+        /// Number of the phase, from 0.
+        phase: u32,
+        /// When.
+        at: ClockTime,
+    },
+    /// End the jobs as a signal does, and say [`ToCoordinator::Ended`] at last.
+    StopJobs {
+        /// For the user.
+        reason: String,
+    },
+    /// Exit with this status, and end what still runs.
+    Exit {
+        /// 0 if the conversation ended in order.
+        status: u8,
+    },
+}
+
+/// How long the jobs of an agent that has lost its coordinator may take to end. Within this time and the one until it notices, storage is
+/// loaded by a run that nobody reads.
+const ENDING_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// How long a coordinator may be silent. It sends a ping every second.
+pub(crate) const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Where the agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nobody has greeted.
+    Greeting,
+    /// No plan yet.
+    Idle,
+    /// Its run has begun to check the plan, and has not said its last word.
+    Busy,
+    /// The run has said its last word. The agent stays: launchers such as Open MPI end all ranks when one leaves with an error.
+    Ended,
+    /// The coordinator is lost since then, and the run has not ended.
+    Orphaned(ClockTime),
+    /// It exits.
+    Gone,
+}
+
+/// The state of the agent's end.
+#[derive(Debug)]
+pub struct Agent {
+    hello: AgentHello,
+    state: State,
+    last_heard: ClockTime,
+}
+
+impl Agent {
+    /// An agent that waits for a coordinator to greet.
+    #[must_use]
+    pub fn new(hello: AgentHello, now: ClockTime) -> Self {
+        Agent { hello, state: State::Greeting, last_heard: now }
+    }
+
+    /// Takes an input at the time `now` of this host's clock. What is to be done is appended to `actions`.
+    pub fn take(&mut self, input: AgentInput, now: ClockTime, actions: &mut Vec<AgentAction>) {
+        match input {
+            AgentInput::Message(message) => {
+                self.last_heard = now;
+                self.answer(message, now, actions);
+            }
+            AgentInput::Disconnected => self.lose("the connection to the coordinator ended", now, actions),
+            AgentInput::Run(message) => self.pass_on(message, actions),
+            AgentInput::Tick => match self.state {
+                State::Orphaned(since) if now.since(since) >= ENDING_TIMEOUT => self.exit(1, actions),
+                State::Gone | State::Orphaned(_) => {}
+                _ if now.since(self.last_heard) >= SILENCE_TIMEOUT => {
+                    self.lose("the coordinator is silent", now, actions);
+                }
+                _ => {}
+            },
+        }
+    }
+
+    fn answer(&mut self, message: ToAgent, now: ClockTime, actions: &mut Vec<AgentAction>) {
+        match (message, self.state) {
+            (ToAgent::Hello(theirs), State::Greeting) => {
+                // The coordinator says what is wrong, since it has the user.
+                actions.push(AgentAction::Send(ToCoordinator::Hello(self.hello.clone())));
+                self.state = State::Idle;
+                if !PROTOCOL.understands(theirs.protocol) {
+                    self.exit(1, actions);
+                }
+            }
+            (ToAgent::Ping { sent }, State::Idle | State::Busy | State::Ended) => {
+                actions.push(AgentAction::Send(ToCoordinator::Pong { sent, answered: now }));
+            }
+            (ToAgent::Plan(plan), State::Idle) => {
+                self.state = State::Busy;
+                actions.push(AgentAction::Check(plan));
+            }
+            (ToAgent::Go { phase, at }, State::Busy) => actions.push(AgentAction::Begin { phase, at }),
+            (ToAgent::Stop { reason }, State::Busy) => actions.push(AgentAction::StopJobs { reason }),
+            (ToAgent::Bye, State::Busy) => {
+                // A plan that was only to be checked, or a run that the coordinator no longer waits for.
+                actions.push(AgentAction::StopJobs { reason: "the coordinator has ended the run".into() });
+                self.exit(0, actions);
+            }
+            (ToAgent::Bye, State::Greeting | State::Idle | State::Ended) => self.exit(0, actions),
+            // Of a newer version, or overtaken by the end of the run.
+            (ToAgent::Unknown | ToAgent::Go { .. } | ToAgent::Stop { .. }, _) => {}
+            (_, State::Orphaned(_) | State::Gone) => {}
+            // A second greeting or plan, or a ping before the greeting: the other end is no coordinator of ours.
+            (ToAgent::Hello(_) | ToAgent::Plan(_) | ToAgent::Ping { .. }, _) => {
+                self.lose("the coordinator spoke out of turn", now, actions);
+            }
+        }
+    }
+
+    fn pass_on(&mut self, message: ToCoordinator, actions: &mut Vec<AgentAction>) {
+        let is_last = matches!(message, ToCoordinator::Ended { .. } | ToCoordinator::Refused { .. });
+        match self.state {
+            State::Busy => {
+                actions.push(AgentAction::Send(message));
+                if is_last {
+                    self.state = State::Ended;
+                }
+            }
+            State::Orphaned(_) if is_last => self.exit(1, actions),
+            _ => {}
+        }
+    }
+
+    fn lose(&mut self, reason: &str, now: ClockTime, actions: &mut Vec<AgentAction>) {
+        match self.state {
+            State::Busy => {
+                self.state = State::Orphaned(now);
+                actions.push(AgentAction::StopJobs { reason: reason.into() });
+            }
+            State::Greeting | State::Idle | State::Ended => self.exit(1, actions),
+            State::Orphaned(_) | State::Gone => {}
+        }
+    }
+
+    fn exit(&mut self, status: u8, actions: &mut Vec<AgentAction>) {
+        self.state = State::Gone;
+        actions.push(AgentAction::Exit { status });
+    }
+}

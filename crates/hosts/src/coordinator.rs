@@ -1,0 +1,278 @@
+//! The coordinator: the end of all conversations that has the user.
+
+use std::time::Duration;
+
+use crate::agent::SILENCE_TIMEOUT;
+use crate::host::{Host, Stage, other_version};
+use crate::{
+    AgentHello, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart, PlanText, ToAgent, ToCoordinator,
+};
+
+/// How a run on many hosts behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct CoordinatorSettings {
+    /// End the run on all hosts when one is lost.
+    pub require_all: bool,
+    /// Plan and check only.
+    pub only_check: bool,
+    /// How long a host may take to greet.
+    pub greeting_timeout: Duration,
+}
+
+/// Something that happens to the coordinator.
+#[derive(Clone, Debug)]
+pub enum CoordinatorInput {
+    /// A message of a host.
+    Message(HostId, ToCoordinator),
+    /// The connection to a host ended; the reason is the carrier's.
+    Disconnected(HostId, String),
+    /// The user wants the run to end; the second time, at once.
+    Stop,
+    /// Time has passed. Wanted at least every 100 ms.
+    Tick,
+}
+
+/// Something for the coordinator's surroundings to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CoordinatorAction {
+    /// Send a message to a host.
+    Send(HostId, ToAgent),
+    /// End the connection to a host; nothing more is sent.
+    Close(HostId),
+    /// A host has greeted.
+    Greeted(HostId, AgentHello),
+    /// A host says something that is for the front end: texts, plans, intervals, logs and results.
+    Deliver(HostId, ToCoordinator),
+    /// A phase began on a host.
+    Began {
+        /// The host.
+        host: HostId,
+        /// Number of the phase, from 0.
+        phase: u32,
+        /// When it was to begin, and when it did.
+        start: PhaseStart,
+    },
+    /// A host is lost. What it sent before is kept.
+    Lost(HostId, HostLoss),
+    /// The conversations are over.
+    Finished,
+}
+
+/// Round trips before a plan is sent.
+const GREETING_TRIPS: usize = 8;
+
+/// Time between pings while jobs run.
+const PING_INTERVAL: Duration = Duration::from_secs(1);
+
+/// From the word to the start of a phase, beyond the time in which the word arrives everywhere: what an agent that waits for the CPU
+/// needs to read it.
+const LEAD: Duration = Duration::from_millis(50);
+
+/// The state of the coordinator's end.
+#[derive(Debug)]
+pub struct Coordinator {
+    settings: CoordinatorSettings,
+    hello: CoordinatorHello,
+    plans: Vec<PlanText>,
+    hosts: Vec<Host>,
+    /// The run is being ended.
+    is_stopping: bool,
+    is_finished: bool,
+}
+
+impl Coordinator {
+    /// Greets all hosts, of which each gets a plan of its own. `program` is the version as `--version` prints it.
+    pub fn new(
+        settings: CoordinatorSettings,
+        program: &str,
+        plans: Vec<PlanText>,
+        now: ClockTime,
+        actions: &mut Vec<CoordinatorAction>,
+    ) -> Self {
+        let hello = CoordinatorHello { protocol: PROTOCOL, program: program.to_owned() };
+        let hosts: Vec<Host> = plans.iter().map(|_| Host::new(now)).collect();
+        for at in 0..hosts.len() {
+            actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Hello(hello.clone())));
+        }
+        Coordinator { settings, hello, plans, hosts, is_stopping: false, is_finished: false }
+    }
+
+    /// Takes an input at the time `now` of the coordinator's clock. What is to be done is appended to `actions`; after
+    /// [`CoordinatorAction::Finished`] there is nothing more.
+    pub fn take(&mut self, input: CoordinatorInput, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        if self.is_finished {
+            return;
+        }
+        match input {
+            CoordinatorInput::Message(host, message) => self.hear(host, message, now, actions),
+            CoordinatorInput::Disconnected(host, reason) => self.lose(host, HostLoss::Disconnected(reason), actions),
+            CoordinatorInput::Stop if self.is_stopping => self.abandon(actions),
+            CoordinatorInput::Stop => self.stop("terminated", actions),
+            CoordinatorInput::Tick => self.look_at_time(now, actions),
+        }
+        self.go_on(now, actions);
+    }
+
+    fn hear(&mut self, id: HostId, message: ToCoordinator, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        let Some(host) = self.hosts.get_mut(id.0) else { return };
+        host.last_heard = now;
+        match (message, host.stage) {
+            (_, Stage::Lost | Stage::Ended | Stage::Refused) | (ToCoordinator::Unknown, _) => {}
+            (ToCoordinator::Hello(theirs), Stage::Greeting) => {
+                if let Some(loss) = other_version(&self.hello.program, &theirs) {
+                    return self.lose(id, loss, actions);
+                }
+                host.stage = Stage::Measuring;
+                actions.push(CoordinatorAction::Greeted(id, theirs));
+                self.ping(id, now, actions);
+            }
+            (ToCoordinator::Pong { sent, answered }, stage) if stage != Stage::Greeting => {
+                host.trips.add(sent, answered, now);
+                if stage != Stage::Measuring {
+                } else if host.trips.len() < GREETING_TRIPS {
+                    self.ping(id, now, actions);
+                } else {
+                    host.stage = Stage::Checking;
+                    let plan = std::mem::take(&mut self.plans[id.0]);
+                    actions.push(CoordinatorAction::Send(id, ToAgent::Plan(plan)));
+                }
+            }
+            (message @ ToCoordinator::Checked { .. }, Stage::Checking) => {
+                host.stage = Stage::Checked;
+                actions.push(CoordinatorAction::Deliver(id, message));
+            }
+            (message @ ToCoordinator::Refused { .. }, Stage::Checking) => {
+                host.stage = Stage::Refused;
+                actions.push(CoordinatorAction::Deliver(id, message));
+                self.stop("a host refuses its jobs", actions);
+            }
+            (ToCoordinator::Ready { phase }, Stage::Checked | Stage::Running)
+                if host.phase.map_or(0, |last| last + 1) == phase =>
+            {
+                host.stage = Stage::Ready(phase);
+            }
+            (ToCoordinator::Started { phase, at }, Stage::Running) if host.phase == Some(phase) => {
+                let start = host.phase_start(at, now);
+                actions.extend(start.map(|start| CoordinatorAction::Began { host: id, phase, start }));
+            }
+            (message @ ToCoordinator::Text { .. }, Stage::Checking | Stage::Checked) => {
+                actions.push(CoordinatorAction::Deliver(id, message));
+            }
+            (
+                message @ (ToCoordinator::Text { .. }
+                | ToCoordinator::Interval { .. }
+                | ToCoordinator::Log { .. }
+                | ToCoordinator::Result { .. }),
+                _,
+            ) if host.runs() => actions.push(CoordinatorAction::Deliver(id, message)),
+            (
+                message @ ToCoordinator::Ended { .. },
+                Stage::Checking | Stage::Checked | Stage::Running | Stage::Ready(_),
+            ) => {
+                host.stage = Stage::Ended;
+                actions.push(CoordinatorAction::Deliver(id, message));
+            }
+            (message, _) => self.lose(id, HostLoss::OutOfTurn(message.name()), actions),
+        }
+    }
+
+    fn ping(&mut self, id: HostId, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        self.hosts[id.0].last_ping = now;
+        actions.push(CoordinatorAction::Send(id, ToAgent::Ping { sent: now }));
+    }
+
+    fn look_at_time(&mut self, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        for at in 0..self.hosts.len() {
+            let (id, host) = (HostId(at), &self.hosts[at]);
+            let silence = now.since(host.last_heard);
+            let allowed =
+                if host.stage == Stage::Greeting { self.settings.greeting_timeout } else { SILENCE_TIMEOUT };
+            match host.stage {
+                Stage::Lost => {}
+                _ if silence >= allowed => self.lose(id, HostLoss::Silent(allowed), actions),
+                Stage::Greeting => {}
+                // Also hosts that have ended: they leave when nobody pings them any more.
+                _ if now.since(host.last_ping) >= PING_INTERVAL => self.ping(id, now, actions),
+                _ => {}
+            }
+        }
+    }
+
+    fn lose(&mut self, id: HostId, loss: HostLoss, actions: &mut Vec<CoordinatorAction>) {
+        let Some(host) = self.hosts.get_mut(id.0) else { return };
+        let was_over = host.is_over();
+        if host.stage == Stage::Lost {
+            return;
+        }
+        // A host that has sent everything may leave.
+        if !was_over {
+            host.stage = Stage::Lost;
+            actions.push(CoordinatorAction::Lost(id, loss));
+        }
+        actions.push(CoordinatorAction::Close(id));
+        if !was_over && self.settings.require_all {
+            self.stop("a host is lost", actions);
+        }
+    }
+
+    fn stop(&mut self, reason: &str, actions: &mut Vec<CoordinatorAction>) {
+        if self.is_stopping {
+            return;
+        }
+        self.is_stopping = true;
+        for (at, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.is_over()) {
+            if matches!(host.stage, Stage::Greeting | Stage::Measuring) {
+                host.stage = Stage::Ended;
+            } else {
+                actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Stop { reason: reason.to_owned() }));
+            }
+        }
+    }
+
+    /// Waits no longer for hosts that do not end.
+    fn abandon(&mut self, actions: &mut Vec<CoordinatorAction>) {
+        for at in (0..self.hosts.len()).filter(|&at| !self.hosts[at].is_over()).collect::<Vec<_>>() {
+            self.lose(HostId(at), HostLoss::Abandoned, actions);
+        }
+    }
+
+    /// Looks whether all hosts have come to where they go on together.
+    fn go_on(&mut self, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        let only_check = self.settings.only_check;
+        let mut awaited = self.hosts.iter().filter(|host| !host.is_over());
+        if awaited.all(|host| only_check && matches!(host.stage, Stage::Checked | Stage::Ready(0))) {
+            self.is_finished = true;
+            for at in (0..self.hosts.len()).filter(|&at| self.hosts[at].stage != Stage::Lost) {
+                actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Bye));
+                actions.push(CoordinatorAction::Close(HostId(at)));
+            }
+            actions.push(CoordinatorAction::Finished);
+            return;
+        }
+        if self.is_stopping || only_check {
+            return;
+        }
+        let mut phases = self.hosts.iter().filter(|host| !host.is_over()).map(|host| match host.stage {
+            Stage::Ready(phase) => Some(phase),
+            _ => None,
+        });
+        // Hosts are ready for one phase at a time, all for the same.
+        if let Some(Some(phase)) = phases.next()
+            && phases.all(|other| other == Some(phase))
+        {
+            self.begin(phase, now, actions);
+        }
+    }
+
+    fn begin(&mut self, phase: u32, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        let running = || self.hosts.iter().filter(|host| !host.is_over());
+        let longest = running().map(|host| host.trips.longest()).max().unwrap_or_default();
+        let planned = now.after(longest + LEAD);
+        for (at, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.is_over()) {
+            let Some(offset) = host.trips.offset(now) else { continue };
+            (host.stage, host.phase, host.planned) = (Stage::Running, Some(phase), planned);
+            let go = ToAgent::Go { phase, at: offset.to_theirs(planned) };
+            actions.push(CoordinatorAction::Send(HostId(at), go));
+        }
+    }
+}

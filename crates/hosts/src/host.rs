@@ -1,0 +1,109 @@
+//! What the coordinator knows about one host.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::{AgentHello, ClockTime, PROTOCOL, PhaseStart, RoundTrips};
+
+/// A host, by its position in the list of the run's hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub usize);
+
+/// Why a host gives no (more) results.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum HostLoss {
+    /// The connection ended. The reason is the carrier's, for example the last line of ssh.
+    #[error("the connection ended: {0}")]
+    Disconnected(String),
+    /// Nothing came for a time.
+    #[error("no sign of life for {} s", .0.as_secs())]
+    Silent(Duration),
+    /// It speaks another major version.
+    #[error("it has {theirs}, which speaks another protocol than this {ours}: install one version on all hosts")]
+    OtherVersion {
+        /// Program and protocol of the agent.
+        theirs: String,
+        /// Program and protocol of the coordinator.
+        ours: String,
+    },
+    /// It had not ended when the user asked a second time.
+    #[error("its jobs did not end when asked to, and were given up")]
+    Abandoned,
+    /// A message came that has no meaning at this point.
+    #[error("it sent `{0}` out of turn")]
+    OutOfTurn(&'static str),
+}
+
+/// How far the conversation with a host has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Nothing has come yet.
+    Greeting,
+    /// Its clock is being measured.
+    Measuring,
+    /// It has the plan and checks it.
+    Checking,
+    /// It can run, and waits for the others or for the word to go on.
+    Checked,
+    /// It cannot run its jobs.
+    Refused,
+    /// It runs a phase, or ends the last one.
+    Running,
+    /// It has ended all phases before this one.
+    Ready(u32),
+    /// It has sent everything.
+    Ended,
+    /// It is lost.
+    Lost,
+}
+
+/// One host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub stage: Stage,
+    pub trips: RoundTrips,
+    pub last_heard: ClockTime,
+    pub last_ping: ClockTime,
+    /// The moment at which the phase that it runs was planned to begin.
+    pub planned: ClockTime,
+    /// The phase that began last.
+    pub phase: Option<u32>,
+}
+
+impl Host {
+    pub fn new(now: ClockTime) -> Self {
+        Host {
+            stage: Stage::Greeting,
+            trips: RoundTrips::default(),
+            last_heard: now,
+            last_ping: now,
+            planned: now,
+            phase: None,
+        }
+    }
+
+    /// Nothing more is awaited from it.
+    pub fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Ended | Stage::Refused | Stage::Lost)
+    }
+
+    /// It may send messages about its run.
+    pub fn runs(&self) -> bool {
+        matches!(self.stage, Stage::Running | Stage::Ready(_))
+    }
+
+    /// When the first job of the phase began, on our clock.
+    pub fn phase_start(&self, theirs: ClockTime, now: ClockTime) -> Option<PhaseStart> {
+        let offset = self.trips.offset(now)?;
+        Some(PhaseStart { planned: self.planned, reached: offset.to_ours(theirs), bound: offset.bound })
+    }
+}
+
+/// The loss of a host that speaks another major version.
+pub(crate) fn other_version(program: &str, theirs: &AgentHello) -> Option<HostLoss> {
+    (!PROTOCOL.understands(theirs.protocol)).then(|| HostLoss::OtherVersion {
+        theirs: format!("{} (protocol {})", theirs.program, theirs.protocol),
+        ours: format!("{program} (protocol {PROTOCOL})"),
+    })
+}

@@ -1,0 +1,32 @@
+//! One run on many hosts: the conversation between one coordinator and its agents.
+//!
+//! ```text
+//! agent:  hello ── pong* ── checked ── ready(0) ── started(0) ── interval* ── ready(1) … result ── ended ── (waits for bye)
+//! coord.: hello ── ping* ── plan ───── go(0, at) ──────────────── ping* ───── go(1, at) …                  bye
+//! ```
+//!
+//! [`Coordinator`] and [`Agent`] are state machines: each takes one input and the time, and returns actions. They read no clock, open no
+//! socket and start no thread, so a test can hold thousands of conversations with delays, cuts and deaths. [`FrameReader`] and
+//! [`write_frame`] put messages on any stream of bytes, one JSON document a line, which a person can read and type.
+//!
+//! A phase is what stonewalls separate. A host says that it is ready for a phase when it has ended the one before; when all hosts that
+//! still run are ready, the coordinator chooses a moment, and tells it to each host in the time of the host's own clock.
+#![forbid(unsafe_code)]
+
+mod agent;
+mod clock;
+mod coordinator;
+mod frame;
+mod host;
+mod message;
+mod protocol;
+#[cfg(test)]
+mod simulation;
+
+pub use agent::{Agent, AgentAction, AgentInput};
+pub use clock::{ClockOffset, ClockTime, RoundTrips};
+pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
+pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
+pub use host::{HostId, HostLoss};
+pub use message::{AgentHello, CoordinatorHello, JobText, PhaseStart, PlanText, Stream, ToAgent, ToCoordinator};
+pub use protocol::{PROTOCOL, ProtocolVersion};

@@ -1,0 +1,198 @@
+//! The messages of both directions. Each is a JSON object with its name as `message`; names and fields that a program does not know are
+//! those of a newer minor version and mean nothing to it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ClockTime, ProtocolVersion};
+
+/// From the coordinator to an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "snake_case")]
+pub enum ToAgent {
+    /// The first message.
+    Hello(CoordinatorHello),
+    /// Asks for a [`ToCoordinator::Pong`]: measures the clock offset, and says that the coordinator lives.
+    Ping {
+        /// By the coordinator's clock.
+        sent: ClockTime,
+    },
+    /// The jobs. The agent plans and checks them, and runs nothing.
+    Plan(PlanText),
+    /// Begin a phase.
+    Go {
+        /// Number of the phase, from 0.
+        phase: u32,
+        /// When, by the agent's clock.
+        at: ClockTime,
+    },
+    /// End the jobs as a first Ctrl-C does; results are wanted.
+    Stop {
+        /// For the user, for example `host node3 is lost`.
+        reason: String,
+    },
+    /// The conversation is over; the agent exits.
+    Bye,
+    /// A message of a newer version.
+    #[serde(other)]
+    Unknown,
+}
+
+/// From an agent to the coordinator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "snake_case")]
+pub enum ToCoordinator {
+    /// The answer to [`ToAgent::Hello`].
+    Hello(AgentHello),
+    /// The answer to [`ToAgent::Ping`].
+    Pong {
+        /// As in the ping.
+        sent: ClockTime,
+        /// When the ping was answered, by the agent's clock.
+        answered: ClockTime,
+    },
+    /// Words for the user.
+    Text {
+        /// Where the agent would have written them.
+        stream: Stream,
+        /// May have several lines.
+        text: String,
+    },
+    /// The jobs can run here.
+    Checked {
+        /// The plan of this host, for `ferrio check`.
+        plan: Value,
+        /// Number of phases.
+        phases: u32,
+    },
+    /// The jobs cannot run here; the texts before said why.
+    Refused {
+        /// The exit status that the agent would have had.
+        status: u8,
+    },
+    /// Ready to begin a phase; all before have ended.
+    Ready {
+        /// Number of the phase, from 0.
+        phase: u32,
+    },
+    /// The first job of a phase began.
+    Started {
+        /// Number of the phase, from 0.
+        phase: u32,
+        /// When, by the agent's clock.
+        at: ClockTime,
+    },
+    /// The state of the jobs while they run.
+    Interval {
+        /// When it was taken, by the agent's clock.
+        at: ClockTime,
+        /// The progress.
+        progress: Value,
+    },
+    /// A piece of a log file.
+    Log {
+        /// Name of the file.
+        name: String,
+        /// Bytes, in base64.
+        data: String,
+    },
+    /// The figures, histograms and all.
+    Result {
+        /// The result of the run.
+        result: Value,
+    },
+    /// All is sent.
+    Ended {
+        /// The exit status that the agent would have had.
+        status: u8,
+    },
+    /// A message of a newer version.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Who the coordinator is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoordinatorHello {
+    /// The version that it speaks.
+    pub protocol: ProtocolVersion,
+    /// The version of the program, as `--version` prints it.
+    pub program: String,
+}
+
+/// Who an agent is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentHello {
+    /// The version that it speaks.
+    pub protocol: ProtocolVersion,
+    /// The version of the program, as `--version` prints it.
+    pub program: String,
+    /// The name that the host has for itself.
+    pub host: String,
+    /// The architecture, as `uname -m` prints it.
+    pub arch: String,
+}
+
+/// The jobs of a host, as text: names of files, sizes in percent and engines mean what they mean there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanText {
+    /// Words of the command line that concern the agent.
+    pub words: Vec<String>,
+    /// The job files, in order.
+    pub files: Vec<JobText>,
+    /// Variables that job files may use, such as `host` and `rank`.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// A job file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobText {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its content, with the files that it includes.
+    pub text: String,
+}
+
+/// Where words for the user go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// How a phase began on one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseStart {
+    /// The moment that all hosts were given, by the coordinator's clock.
+    pub planned: ClockTime,
+    /// When the host's first job began, translated to the coordinator's clock.
+    pub reached: ClockTime,
+    /// The translation can be wrong by this.
+    pub bound: std::time::Duration,
+}
+
+impl ToCoordinator {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            ToCoordinator::Hello(_) => "hello",
+            ToCoordinator::Pong { .. } => "pong",
+            ToCoordinator::Text { .. } => "text",
+            ToCoordinator::Checked { .. } => "checked",
+            ToCoordinator::Refused { .. } => "refused",
+            ToCoordinator::Ready { .. } => "ready",
+            ToCoordinator::Started { .. } => "started",
+            ToCoordinator::Interval { .. } => "interval",
+            ToCoordinator::Log { .. } => "log",
+            ToCoordinator::Result { .. } => "result",
+            ToCoordinator::Ended { .. } => "ended",
+            ToCoordinator::Unknown => "unknown",
+        }
+    }
+}
