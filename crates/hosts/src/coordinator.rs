@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::agent::SILENCE_TIMEOUT;
 use crate::host::{Host, Stage, other_version};
 use crate::{
-    AgentHello, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart, PlanText, ToAgent, ToCoordinator,
+    AgentHello, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart, PlanText, ToAgent,
+    ToCoordinator,
 };
 
 /// How a run on many hosts behaves.
@@ -105,7 +106,9 @@ impl Coordinator {
         }
         match input {
             CoordinatorInput::Message(host, message) => self.hear(host, message, now, actions),
-            CoordinatorInput::Disconnected(host, reason) => self.lose(host, HostLoss::Disconnected(reason), actions),
+            CoordinatorInput::Disconnected(host, reason) => {
+                self.lose(host, HostLoss::Disconnected(reason), actions)
+            }
             CoordinatorInput::Stop if self.is_stopping => self.abandon(actions),
             CoordinatorInput::Stop => self.stop("terminated", actions),
             CoordinatorInput::Tick => self.look_at_time(now, actions),
@@ -113,7 +116,13 @@ impl Coordinator {
         self.go_on(now, actions);
     }
 
-    fn hear(&mut self, id: HostId, message: ToCoordinator, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+    fn hear(
+        &mut self,
+        id: HostId,
+        message: ToCoordinator,
+        now: ClockTime,
+        actions: &mut Vec<CoordinatorAction>,
+    ) {
         let Some(host) = self.hosts.get_mut(id.0) else { return };
         host.last_heard = now;
         match (message, host.stage) {
@@ -224,7 +233,8 @@ impl Coordinator {
             if matches!(host.stage, Stage::Greeting | Stage::Measuring) {
                 host.stage = Stage::Ended;
             } else {
-                actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Stop { reason: reason.to_owned() }));
+                actions
+                    .push(CoordinatorAction::Send(HostId(at), ToAgent::Stop { reason: reason.to_owned() }));
             }
         }
     }

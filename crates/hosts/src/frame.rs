@@ -73,7 +73,9 @@ impl<R: Read> FrameReader<R> {
                 None => return Ok(None),
                 Some(b'\n') if self.line.iter().all(u8::is_ascii_whitespace) => {}
                 Some(b'\n') => break,
-                Some(_) if self.line.len() as u64 + 1 == limit => return Err(FrameError::TooLong { limit: self.limit }),
+                Some(_) if self.line.len() as u64 + 1 == limit => {
+                    return Err(FrameError::TooLong { limit: self.limit });
+                }
                 Some(_) => return Err(FrameError::Cut),
             }
         }

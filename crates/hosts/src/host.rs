@@ -20,7 +20,9 @@ pub enum HostLoss {
     #[error("no sign of life for {} s", .0.as_secs())]
     Silent(Duration),
     /// It speaks another major version.
-    #[error("it has {theirs}, which speaks another protocol than this {ours}: install one version on all hosts")]
+    #[error(
+        "it has {theirs}, which speaks another protocol than this {ours}: install one version on all hosts"
+    )]
     OtherVersion {
         /// Program and protocol of the agent.
         theirs: String,

@@ -7,15 +7,18 @@
 //!
 //! [`Coordinator`] and [`Agent`] are state machines: each takes one input and the time, and returns actions. They read no clock, open no
 //! socket and start no thread, so a test can hold thousands of conversations with delays, cuts and deaths. [`FrameReader`] and
-//! [`write_frame`] put messages on any stream of bytes, one JSON document a line, which a person can read and type.
+//! [`write_frame`] put messages on any stream of bytes, one JSON document a line, which a person can read and type; [`coordinate`] and
+//! [`serve`] hold real conversations over a [`Carrier`].
 //!
 //! A phase is what stonewalls separate. A host says that it is ready for a phase when it has ended the one before; when all hosts that
 //! still run are ready, the coordinator chooses a moment, and tells it to each host in the time of the host's own clock.
 #![forbid(unsafe_code)]
 
 mod agent;
+mod carrier;
 mod clock;
 mod coordinator;
+mod exchange;
 mod frame;
 mod host;
 mod message;
@@ -24,9 +27,13 @@ mod protocol;
 mod simulation;
 
 pub use agent::{Agent, AgentAction, AgentInput};
+pub use carrier::{Carrier, Closer, Ends, StandardStreams};
 pub use clock::{ClockOffset, ClockTime, RoundTrips};
 pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
+pub use exchange::{HostClock, agent_inputs, coordinate, serve};
 pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
 pub use host::{HostId, HostLoss};
-pub use message::{AgentHello, CoordinatorHello, JobText, PhaseStart, PlanText, Stream, ToAgent, ToCoordinator};
+pub use message::{
+    AgentHello, CoordinatorHello, JobText, PhaseStart, PlanText, Stream, ToAgent, ToCoordinator,
+};
 pub use protocol::{PROTOCOL, ProtocolVersion};

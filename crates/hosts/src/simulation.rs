@@ -147,7 +147,8 @@ impl World {
         let hosts: Vec<Host> = (0..number)
             .map(|_| {
                 let its = Clock::drawn(&mut dice);
-                let protocol = if dice.happens(1) { ProtocolVersion { major: 2, minor: 0 } } else { PROTOCOL };
+                let protocol =
+                    if dice.happens(1) { ProtocolVersion { major: 2, minor: 0 } } else { PROTOCOL };
                 Host {
                     agent: Agent::new(hello(protocol), its.at(0)),
                     clock: its,
@@ -346,12 +347,15 @@ impl World {
                 let too_early: Vec<usize> = (0..self.hosts.len())
                     .filter(|&other| {
                         let other = &self.hosts[other];
-                        let is_well = other.fault.is_none() && other.exited.is_none() && other.stopped.is_none();
+                        let is_well =
+                            other.fault.is_none() && other.exited.is_none() && other.stopped.is_none();
                         is_well && !other.has_ended && other.ends.len() < *phase as usize
                     })
                     .collect();
                 if !too_early.is_empty() {
-                    self.wrong(format!("host {host} begins phase {phase} before {too_early:?} have ended the last"));
+                    self.wrong(format!(
+                        "host {host} begins phase {phase} before {too_early:?} have ended the last"
+                    ));
                 }
             }
             ToCoordinator::Ready { phase: 1.. } => self.hosts[host].ends.push(time),
@@ -374,7 +378,9 @@ impl World {
             Happening::CoordinatorSeesEnd(host) if !self.is_cut_off(host) => {
                 self.tell_coordinator(CoordinatorInput::Disconnected(HostId(host), "cut".into()));
             }
-            Happening::Run(host, run, message) if run == self.hosts[host].run && !self.agent_is_dead(host) => {
+            Happening::Run(host, run, message)
+                if run == self.hosts[host].run && !self.agent_is_dead(host) =>
+            {
                 self.note(host, &message);
                 self.tell_agent(host, AgentInput::Run(message));
             }
@@ -382,7 +388,9 @@ impl World {
                 self.tell_agent(host, AgentInput::Tick);
                 self.later(SECOND / 2, Happening::AgentTick(host));
             }
-            Happening::CoordinatorTick if self.outcome.finished.is_none() && self.coordinator_died.is_none() => {
+            Happening::CoordinatorTick
+                if self.outcome.finished.is_none() && self.coordinator_died.is_none() =>
+            {
                 self.tell_coordinator(CoordinatorInput::Tick);
                 self.later(100 * MS, Happening::CoordinatorTick);
             }
@@ -439,7 +447,11 @@ impl World {
                 problems.push(format!("host {at} is lost {lost:?} and ended"));
             }
             // A job that does not end after a stop is a host that never ends: nothing else keeps the coordinator from its end.
-            if host.fault.is_none() && !lost.is_empty() && self.user_stopped.is_none() && host.stopped.is_none() {
+            if host.fault.is_none()
+                && !lost.is_empty()
+                && self.user_stopped.is_none()
+                && host.stopped.is_none()
+            {
                 problems.push(format!("host {at} is well and lost: {lost:?}"));
             }
             if let Some((fault, _)) = host.fault
@@ -459,7 +471,8 @@ impl World {
                 None if !is_gone => problems.push(format!("agent {at} does not exit")),
                 // The jobs of agents end within 5 s of the coordinator's death.
                 Some((when, _))
-                    if host.fault.is_none() && self.coordinator_died.is_some_and(|died| when > died + 5 * SECOND) =>
+                    if host.fault.is_none()
+                        && self.coordinator_died.is_some_and(|died| when > died + 5 * SECOND) =>
                 {
                     problems.push(format!("agent {at} outlives the coordinator"));
                 }
@@ -488,7 +501,8 @@ impl Seen {
     fn add(&mut self, world: &World) {
         let outcome = &world.outcome;
         self.phases += outcome.began;
-        self.whole_runs += usize::from(outcome.ended.len() == world.hosts.len() && world.user_stopped.is_none());
+        self.whole_runs +=
+            usize::from(outcome.ended.len() == world.hosts.len() && world.user_stopped.is_none());
         self.refusals += outcome.refused.len();
         self.stops += usize::from(world.user_stopped.is_some());
         self.dead_coordinators += usize::from(world.coordinator_died.is_some());

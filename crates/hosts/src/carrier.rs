@@ -1,0 +1,195 @@
+//! What carries a conversation: a pair of byte streams, and a way to end both.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Stack of a thread that only moves messages: a run on a thousand hosts has a few thousand of them.
+pub(crate) const THREAD_STACK: usize = 128 << 10;
+
+/// Both directions of a connection that is open.
+pub struct Ends {
+    /// From the other end.
+    pub reader: Box<dyn Read + Send>,
+    /// To the other end.
+    pub writer: Box<dyn Write + Send>,
+    /// Ends the connection, also while a thread waits in `reader` or `writer`.
+    pub closer: Box<dyn Closer>,
+}
+
+/// Ends a connection.
+pub trait Closer: Send {
+    /// Ends both directions. A read that waits returns.
+    fn close(&mut self);
+
+    /// Why the other end is gone, if the carrier knows more than that it is: the last words of `ssh`, for example. Called after the end.
+    fn last_words(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// Something that a conversation can run over.
+pub trait Carrier {
+    /// Splits it.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses, for example because the process has too many open files.
+    fn split(self) -> io::Result<Ends>;
+}
+
+/// A connected socket.
+trait Socket: Read + Write + Send + Sized + 'static {
+    fn second(&self) -> io::Result<Self>;
+    fn end(&self, directions: Shutdown) -> io::Result<()>;
+}
+
+impl Socket for TcpStream {
+    fn second(&self) -> io::Result<Self> {
+        self.try_clone()
+    }
+
+    fn end(&self, directions: Shutdown) -> io::Result<()> {
+        self.shutdown(directions)
+    }
+}
+
+impl Socket for UnixStream {
+    fn second(&self) -> io::Result<Self> {
+        self.try_clone()
+    }
+
+    fn end(&self, directions: Shutdown) -> io::Result<()> {
+        self.shutdown(directions)
+    }
+}
+
+/// The half of a socket that sends: the other end is told when it is dropped.
+struct SendingHalf<S: Socket>(S);
+
+impl<S: Socket> Write for SendingHalf<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<S: Socket> Drop for SendingHalf<S> {
+    fn drop(&mut self) {
+        // Closed already by the other end.
+        let _ = self.0.end(Shutdown::Write);
+    }
+}
+
+/// Ends a socket.
+struct SocketCloser<S: Socket>(S);
+
+impl<S: Socket> Closer for SocketCloser<S> {
+    fn close(&mut self) {
+        let _ = self.0.end(Shutdown::Both);
+    }
+}
+
+fn split_socket<S: Socket>(socket: S) -> io::Result<Ends> {
+    Ok(Ends {
+        reader: Box::new(socket.second()?),
+        writer: Box::new(SendingHalf(socket.second()?)),
+        closer: Box::new(SocketCloser(socket)),
+    })
+}
+
+impl Carrier for TcpStream {
+    fn split(self) -> io::Result<Ends> {
+        // A message is one write and waits for nothing.
+        self.set_nodelay(true)?;
+        split_socket(self)
+    }
+}
+
+impl Carrier for UnixStream {
+    fn split(self) -> io::Result<Ends> {
+        split_socket(self)
+    }
+}
+
+/// The standard streams of this process, for an agent that was started by `ssh` or the like.
+#[derive(Clone, Copy, Debug)]
+pub struct StandardStreams;
+
+impl Closer for StandardStreams {
+    /// They end with the process.
+    fn close(&mut self) {}
+}
+
+impl Carrier for StandardStreams {
+    fn split(self) -> io::Result<Ends> {
+        Ok(Ends { reader: Box::new(io::stdin()), writer: Box::new(io::stdout()), closer: Box::new(self) })
+    }
+}
+
+/// Bytes of the last line of a command that are kept.
+const MAX_LAST_LINE: usize = 1 << 10;
+
+struct RunningCommand {
+    child: Child,
+    last_line: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Closer for RunningCommand {
+    fn close(&mut self) {
+        // Its ends of the pipes go with it, so no reader waits for ever.
+        let _ = self.child.kill();
+    }
+
+    fn last_words(&mut self) -> Option<String> {
+        let line = self.last_line.lock().ok()?;
+        let text: String = String::from_utf8_lossy(&line).chars().filter(|c| !c.is_control()).collect();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+impl Drop for RunningCommand {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Carrier for Command {
+    /// Starts the command, whose standard streams carry the conversation.
+    fn split(mut self) -> io::Result<Ends> {
+        let mut child = self.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("a command without pipes"));
+        };
+        let last_line = Arc::default();
+        let kept = Arc::clone(&last_line);
+        // Always read: a command that fills the pipe would wait for ever.
+        thread::Builder::new().stack_size(THREAD_STACK).spawn(move || keep_last_line(stderr, &kept))?;
+        Ok(Ends {
+            reader: Box::new(stdout),
+            writer: Box::new(stdin),
+            closer: Box::new(RunningCommand { child, last_line }),
+        })
+    }
+}
+
+/// Reads to the end, and keeps the last line that is not empty.
+fn keep_last_line(stream: impl Read, kept: &Mutex<Vec<u8>>) {
+    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+        let line = line.trim_ascii();
+        if !line.is_empty()
+            && let Ok(mut kept) = kept.lock()
+        {
+            *kept = line[..line.len().min(MAX_LAST_LINE)].to_vec();
+        }
+    }
+}
