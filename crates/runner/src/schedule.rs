@@ -40,6 +40,7 @@ use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::placement;
 use crate::signals::{SignalRequests, SignalWatcher, TakenRequests, signals_not_watched};
+use crate::start_line::StartLine;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
@@ -80,6 +81,8 @@ pub struct RunOptions {
     pub early_end: Arc<AtomicBool>,
     /// Send [`RunEvent::Interim`] when this file appears, and remove it.
     pub status_file: Option<PathBuf>,
+    /// Who says when each phase begins; none for a run on one host.
+    pub start_line: Option<Arc<dyn StartLine>>,
 }
 
 /// The process group of the programs that a run starts. A run that starts none takes no terminal.
@@ -171,6 +174,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
+        begun_phases: 0,
         state_dir: Box::leak(options.state_dir.clone().into_boxed_path()),
         last_progress: Instant::now(),
         due_reports: DueReports::new(

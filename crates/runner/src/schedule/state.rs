@@ -108,6 +108,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) memory_limit: &'static MemoryLimit,
     /// Process group of programs started by jobs or the trigger.
     pub(super) program_group: ProgramGroup,
+    /// Phases of a run on many hosts that have begun.
+    pub(super) begun_phases: u32,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,

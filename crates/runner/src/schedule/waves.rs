@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::thread::Builder;
+use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use ferrio_job::debug_class;
@@ -14,6 +14,7 @@ use log::debug;
 use super::state::Run;
 use crate::context::{Context, Message};
 use crate::gate::Gate;
+use crate::start_line::{StartLine, phase_of};
 use crate::worker_limits::AddressSpace;
 use crate::{placement, registry, worker_limits};
 
@@ -23,7 +24,10 @@ const WORKER_STACK: usize = 256 * 1024;
 /// Time between two checks, at the end, whether the logs are written.
 const LOG_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-impl Run<'_, '_> {
+/// Time between two questions whether a phase may begin. No job of this run does I/O meanwhile, unless it was told to run on.
+const START_INTERVAL: Duration = Duration::from_millis(1);
+
+impl<'a> Run<'a, '_> {
     /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
     pub(super) fn run_waves(
         &mut self,
@@ -169,6 +173,7 @@ impl Run<'_, '_> {
         }
         self.waves += 1;
         self.await_set_up(&gate, waiting_for, messages);
+        self.await_start(wave, messages);
         // Those of a wave join together. What a command before the I/O takes is not to hold others back.
         let joins = |&&index: &&usize| {
             self.jobs[index].result.is_none() && !self.plan.jobs[index].spec.life.runs_commands()
@@ -181,6 +186,7 @@ impl Run<'_, '_> {
             (self.observer)(RunEvent::Released);
         }
         closed.start();
+        self.tell_start(wave);
         if gate.is_crowded() {
             self.await_first_ios(&gate, messages);
         }
@@ -229,6 +235,48 @@ impl Run<'_, '_> {
         while !gate.all_arrived() && !self.deadline.is_over() {
             self.handle_messages(messages, Duration::MAX);
         }
+    }
+
+    /// Waits for the common start, if this wave begins a phase of a run on many hosts. A signal ends the wait.
+    fn await_start(&mut self, wave: &[usize], messages: &Receiver<Message>) {
+        let Some((line, phase)) = self.new_phase(wave) else { return };
+        line.ready(phase);
+        // A signal, a trigger or the observer ends all of them, or each has failed.
+        let is_over = |run: &Self| {
+            let ends =
+                |&index: &usize| run.jobs[index].result.is_some() || run.controls[index].stop_requested();
+            run.stop.load(Acquire) || wave.iter().all(ends)
+        };
+        let start = loop {
+            match line.start_of(phase) {
+                _ if is_over(self) => return,
+                Some(start) => break start,
+                None => self.handle_messages(messages, START_INTERVAL),
+            }
+        };
+        while let Some(left) = start.checked_duration_since(Instant::now())
+            && !is_over(self)
+        {
+            // The last wait is not for messages, each of which takes time.
+            match left.checked_sub(2 * START_INTERVAL) {
+                Some(early) => self.handle_messages(messages, early.max(START_INTERVAL)),
+                None => sleep(left),
+            }
+        }
+    }
+
+    /// Says that a phase has begun.
+    fn tell_start(&mut self, wave: &[usize]) {
+        if let Some((line, phase)) = self.new_phase(wave) {
+            line.began(phase, Instant::now());
+            self.begun_phases = phase + 1;
+        }
+    }
+
+    /// The phase that a wave begins, and who says when.
+    fn new_phase(&self, wave: &[usize]) -> Option<(&'a dyn StartLine, u32)> {
+        let phase = phase_of(self.plan, *wave.first()?);
+        Some((self.options.start_line.as_deref()?, phase)).filter(|_| phase >= self.begun_phases)
     }
 
     /// Waits until all jobs of a wave have begun their I/O, but not for long.

@@ -8,4 +8,5 @@ mod fileio;
 mod interim;
 mod interval;
 mod schedule;
+mod start_line;
 mod support;
