@@ -21,6 +21,7 @@ mod coordinator;
 mod exchange;
 mod frame;
 mod host;
+mod host_list;
 mod message;
 mod protocol;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, Coordina
 pub use exchange::{HostClock, agent_inputs, coordinate, serve};
 pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
 pub use host::{HostId, HostLoss};
+pub use host_list::{HostListError, MAX_HOSTS, host_names, hosts_of_file};
 pub use message::{
     AgentHello, CoordinatorHello, JobText, PhaseStart, PlanText, Stream, ToAgent, ToCoordinator,
 };
