@@ -1,9 +1,11 @@
 //! Directions of I/O, and the kinds of workload that are made of them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::choice::choices;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Direction {
     /// Data moves from the device into a buffer.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::BitOr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::choice::choices;
 
 choices! {
@@ -15,7 +17,7 @@ choices! {
 
 /// Optimisations that a job uses because of [`Tuning::Lean`], and would not use as fio. They may be fewer than it tries, because the kernel
 /// refuses some.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Optimisations(u8);
 
 impl Optimisations {

@@ -189,8 +189,13 @@ mod tests {
 
     #[test]
     fn a_failed_job_names_thread_errno_place_and_reason() {
-        let error =
-            JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88, event: None };
+        let error = JobError {
+            errno: 28,
+            func: "io_u error".into(),
+            file: "worker.rs".into(),
+            line: 88,
+            event: None,
+        };
         let failed = job_failed("a", 31_862, &error);
         let want = "fio: pid=31862, err=28/file:worker.rs:88, func=io_u error, error=No space left on device";
         assert_eq!(

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use ferrio_job::{Diagnostic, Prefix};
 use ferrio_verify::{Damage, DamageKind};
+use serde::{Deserialize, Serialize};
 
 /// Damaged blocks that are kept in detail, per job.
 const MAX_DETAILED_BLOCKS: usize = 100;
 
 /// The damaged blocks of a job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DamageTally {
     /// How many blocks of each kind.
     pub counts: BTreeMap<DamageKind, u64>,
@@ -18,7 +19,7 @@ pub struct DamageTally {
 }
 
 /// A block that failed its check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DamagedBlock {
     /// Name of the file that has the block.
     pub file: String,

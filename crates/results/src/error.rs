@@ -1,21 +1,23 @@
 //! Errors of jobs.
 
+use std::borrow::Cow;
 use std::io;
 use std::panic::Location;
 use std::path::PathBuf;
 
 use ferrio_job::Direction;
 use ferrio_verify::InvalidBlock;
+use serde::{Deserialize, Serialize};
 
 /// The error of a job, in the words of fio's report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobError {
     /// Errno; 0 for a failure that fio reports without a number (it counts as failed all the same).
     pub errno: i32,
     /// The failed call or step (`io_u error`, `open(FILE)`, `total_file_size`).
     pub func: String,
     /// Source file name of the place that noticed.
-    pub file: &'static str,
+    pub file: Cow<'static, str>,
     /// Line in it.
     pub line: u32,
     /// The failure of an event, for a job whose work is counted in events.
@@ -29,7 +31,7 @@ impl JobError {
     pub fn new(errno: i32, func: impl Into<String>) -> Self {
         let place = Location::caller();
         let file = place.file().rsplit('/').next().unwrap_or_default();
-        JobError { errno, func: func.into(), file, line: place.line(), event: None }
+        JobError { errno, func: func.into(), file: file.into(), line: place.line(), event: None }
     }
 
     /// An error of a system call, noticed by the caller.
@@ -47,7 +49,7 @@ pub fn tolerated_error(errno: i32) -> JobError {
 }
 
 /// A failure of an event, or of the files of all events.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventFailure {
     /// A file cannot be opened.
     Open {

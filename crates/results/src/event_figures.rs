@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use ferrio_job::{DatabaseFile, TransactionStep};
 use ferrio_stats::Latency;
+use serde::{Deserialize, Serialize};
 
 /// The events that a job has done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct EventFigures {
     /// Number of events. It exceeds the number of latencies if the job stopped responding.
     pub done: u64,
@@ -17,7 +18,7 @@ pub struct EventFigures {
 }
 
 /// Results of one job of a database model. Those of all jobs of the model add up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DatabaseFigures {
     /// Time of each step of [`TransactionStep::ALL`], with one sample for each transaction: 0 where it did not take the step. The sums of
     /// all steps are at most that of the transactions.
@@ -35,7 +36,7 @@ pub struct DatabaseFigures {
 }
 
 /// I/Os to one kind of files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseIo {
     /// Completed reads.
     pub reads: u64,

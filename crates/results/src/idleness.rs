@@ -1,7 +1,9 @@
 //! How idle the CPUs were during a run (`--idle-prof`).
 
+use serde::{Deserialize, Serialize};
+
 /// How idle the CPUs were.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Idleness {
     /// Number and idleness in percent, 0 to 100, of each CPU that this process may use.
     pub cpus: Vec<(usize, f64)>,
@@ -18,7 +20,7 @@ impl Idleness {
 }
 
 /// The time of a unit of work over the CPUs, µs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnitWork {
     /// Mean of the CPUs.
     pub mean_us: f64,

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use ferrio_job::Optimisations;
 use ferrio_stats::JobStats;
+use serde::{Deserialize, Serialize};
 
 use crate::{DamageTally, EventFigures, JobError};
 
 /// One job's outcome.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JobResult {
     /// When the job's I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
     pub start_ms: u64,
@@ -39,7 +40,7 @@ pub struct JobResult {
 }
 
 /// The result of the checks of a steady state.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyResult {
     /// The state was steady, and the job ended for that.
     pub attained: bool,
@@ -54,7 +55,7 @@ pub struct SteadyResult {
 }
 
 /// The figures of one check, all directions together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteadyCheck {
     /// I/Os per second.
     pub iops: u64,

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Makes [`JobState`] from its table.
 macro_rules! job_states {
     ($($(#[$doc:meta])* $state:ident: $word:literal;)+) => {
         /// State of a job, for the live line.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum JobState {
             $($(#[$doc])* $state,)+
         }
@@ -52,7 +54,7 @@ job_states! {
 }
 
 /// The state of all jobs of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Progress {
     /// Since the run began.
     pub elapsed: Duration,
@@ -61,7 +63,7 @@ pub struct Progress {
 }
 
 /// The state of one job.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct JobProgress {
     /// The current state.
     pub state: JobState,

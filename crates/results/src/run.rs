@@ -3,11 +3,12 @@
 use std::time::{Duration, SystemTime};
 
 use ferrio_stats::TickSource;
+use serde::{Deserialize, Serialize};
 
 use crate::{Idleness, JobResult, Progress};
 
 /// Everything measured in a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct RunResult {
     /// One entry per job of the plan, in order.
     pub jobs: Vec<JobResult>,
@@ -52,7 +53,7 @@ impl Default for RunResult {
 }
 
 /// Activity of one disk while files on it were open.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskUsage {
     /// Name below /sys/block.
     pub name: String,

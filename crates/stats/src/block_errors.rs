@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::quantile::rank;
 
 /// The last operation on a block. A failure is final.
@@ -37,7 +39,7 @@ impl BlockState {
 }
 
 /// Number of blocks in each state, and the lifetimes of the failed ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockErrors {
     states: [u64; 5],
     /// Number of survived trims, each with the number of failed blocks.

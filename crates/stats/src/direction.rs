@@ -3,13 +3,15 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::latency::Latency;
 use crate::priority::{PriorityRecorder, PriorityStats};
 use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 
 /// Figures of one direction. Copies share their latencies, because many consumers read the figures of thousands of jobs during the run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DirectionStats {
     /// I/Os issued, including failed ones; the rest of a short transfer counts again.
     pub ios: u64,

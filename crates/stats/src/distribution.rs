@@ -1,7 +1,9 @@
 //! Coarse distributions of the report: latency buckets, queue depth levels, batch sizes.
 
+use serde::{Deserialize, Serialize};
+
 /// Completion latencies by fio's labelled buckets; a bucket holds values below its label and not below the previous one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyBuckets {
     /// Below 1 µs, labels 2 4 10 20 50 100 250 500 750 1000 ns; then below 1 ms the same in µs; then ms with 2000 and >=2000.
     counts: [u64; BUCKETS],
@@ -90,7 +92,7 @@ impl LatencyBuckets {
 }
 
 /// Number of I/Os issued at each queue depth: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepthLevels(pub [u64; 7]);
 
 impl DepthLevels {
@@ -107,7 +109,7 @@ impl DepthLevels {
 }
 
 /// Number of submit or reap calls by the number of I/Os that each submitted or reaped: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSizes(pub [u64; 7]);
 
 impl BatchSizes {

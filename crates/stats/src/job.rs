@@ -1,5 +1,7 @@
 //! All figures of one job (one clone), or of several merged into one report entry.
 
+use serde::{Deserialize, Serialize};
+
 use crate::block_errors::BlockErrors;
 use crate::direction::{DirectionStats, latency_since};
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
@@ -7,7 +9,7 @@ use crate::latency::Latency;
 use crate::thread_usage::ThreadUsage;
 
 /// Figures of fsync, fdatasync and sync_file_range calls issued by the workload.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SyncStats {
     /// Calls issued.
     pub ios: u64,
@@ -32,7 +34,7 @@ impl SyncStats {
 }
 
 /// All figures of one job.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JobStats {
     /// Read, write, trim.
     pub directions: [DirectionStats; 3],

@@ -8,13 +8,16 @@
 //! 2^128 ns, and squares of hour-long latencies add up 10^13 times.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// Largest value that is kept unchanged: 2^62 ns, 146 years.
 pub(crate) const MAX_NS: u64 = 1 << 62;
 const SIGNIFICANT_DIGITS: u8 = 2;
 
 /// Running statistics of one latency.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "LatencyParts", try_from = "LatencyParts")]
 pub struct Latency {
     min: u64,
     max: u64,
@@ -228,6 +231,54 @@ fn histogram_up_to(highest: u64) -> Box<Histogram<u64>> {
     Box::new(histogram)
 }
 
+/// A latency as another program may read it. Sums are decimal numbers in text, because few readers of JSON have integers of 128 bits.
+#[derive(Serialize, Deserialize)]
+struct LatencyParts {
+    min: u64,
+    max: u64,
+    sum: String,
+    sum_of_squares: String,
+    /// Value and count of each bucket that is not empty, ascending.
+    counts: Vec<(u64, u64)>,
+}
+
+impl From<Latency> for LatencyParts {
+    fn from(latency: Latency) -> LatencyParts {
+        let buckets = latency.histogram().into_iter().flat_map(Histogram::iter_recorded);
+        LatencyParts {
+            min: latency.min,
+            max: latency.max,
+            sum: latency.sum.to_string(),
+            sum_of_squares: latency.sum_of_squares.to_string(),
+            counts: buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value())).collect(),
+        }
+    }
+}
+
+/// Why a document holds no latency.
+#[derive(Debug, Error)]
+#[error("`{0}` of a latency is impossible")]
+struct ImpossibleLatency(&'static str);
+
+impl TryFrom<LatencyParts> for Latency {
+    type Error = ImpossibleLatency;
+
+    fn try_from(parts: LatencyParts) -> Result<Latency, ImpossibleLatency> {
+        let LatencyParts { min, max, sum, sum_of_squares, counts } = parts;
+        let sum = sum.parse().map_err(|_| ImpossibleLatency("sum"))?;
+        let sum_of_squares = sum_of_squares.parse().map_err(|_| ImpossibleLatency("sum_of_squares"))?;
+        let Some(&(highest, _)) = counts.last() else { return Ok(Latency::new()) };
+        if min > max {
+            return Err(ImpossibleLatency("min"));
+        }
+        if counts.iter().any(|&(value, count)| value > highest || count == 0) || highest > 2 * MAX_NS {
+            return Err(ImpossibleLatency("counts"));
+        }
+        let counts = counts.into_iter().map(|(value, count)| (value.min(MAX_NS), count));
+        Ok(Latency::from_parts(min, max, sum, sum_of_squares, counts))
+    }
+}
+
 const FIO_BUCKET_BITS: u32 = 6;
 /// Buckets of fio's histogram: 29 groups of 64.
 pub const FIO_BUCKETS: usize = 29 * 64;
@@ -310,6 +361,25 @@ mod tests {
         assert_eq!((empty.min(), empty.max(), empty.count()), (1, 50_000, 5));
     }
 
+    #[test]
+    fn impossible_documents_are_errors() {
+        let text = serde_json::to_string(&of(&[5, 900])).unwrap();
+        assert_eq!(
+            text,
+            r#"{"min":5,"max":900,"sum":"905","sum_of_squares":"810025","counts":[[5,1],[903,1]]}"#
+        );
+        for (from, to, said) in [
+            (r#""sum":"905""#, r#""sum":"-1""#, "`sum` of"),
+            (r#""min":5"#, r#""min":901"#, "`min` of"),
+            ("[5,1]", "[5,0]", "`counts` of"),
+            ("[5,1]", "[904,1]", "`counts` of"),
+            ("[903,1]", "[18446744073709551615,1]", "`counts` of"),
+        ] {
+            let error = serde_json::from_str::<Latency>(&text.replace(from, to)).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
     /// Latencies of all sizes, small ones as likely as large ones.
     fn samples() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec((0_u32..62, any::<u64>()).prop_map(|(bits, n)| n & ((2 << bits) - 1)), 0..60)
@@ -317,6 +387,19 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Latencies that came as documents and were merged are those of all samples, in every quantile.
+        #[test]
+        fn merged_documents_are_the_union_of_their_samples(parts in prop::collection::vec(samples(), 0..6)) {
+            let mut merged = Latency::new();
+            for part in &parts {
+                let text = serde_json::to_string(&of(part)).unwrap();
+                merged.merge(&serde_json::from_str(&text).unwrap());
+            }
+            let all = of(&parts.concat());
+            prop_assert_eq!(merged.histogram(), all.histogram());
+            prop_assert_eq!((merged.min, merged.max, merged.sum, merged.sum_of_squares), (all.min, all.max, all.sum, all.sum_of_squares));
+        }
 
         #[test]
         fn the_difference_of_two_looks_is_what_was_recorded_between_them(

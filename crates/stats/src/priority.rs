@@ -3,11 +3,13 @@
 //! A priority is the kernel's number for it. A job with a single priority records nothing twice: when it is merged with others, its
 //! latencies count for that priority.
 
+use serde::{Deserialize, Serialize};
+
 use crate::latency::Latency;
 use crate::recorder::Recorder;
 
 /// Latencies of the I/Os of one priority.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PriorityLatency {
     /// The priority.
     pub priority: u16,
@@ -16,7 +18,7 @@ pub struct PriorityLatency {
 }
 
 /// The latencies of one direction by priority.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PriorityStats {
     /// Whether they are total latencies instead of completion latencies.
     pub of_lat: bool,

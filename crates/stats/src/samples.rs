@@ -7,6 +7,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Counters that one worker stores and the monitoring thread loads. Values may be a few I/Os apart from each other.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -69,7 +71,7 @@ impl LiveCounters {
 }
 
 /// Statistics over samples. Values are whole KiB/s or I/Os per second.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampleStats {
     /// Number of samples.
     pub samples: u64,

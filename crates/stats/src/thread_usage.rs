@@ -1,9 +1,10 @@
 //! CPU time, context switches and page faults of one thread, from getrusage(2).
 
 use nix::sys::resource::{UsageWho, getrusage};
+use serde::{Deserialize, Serialize};
 
 /// The kernel's counters of a thread, or the difference between two readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUsage {
     /// User time, µs.
     pub user_us: u64,

@@ -1,12 +1,13 @@
 //! Blocks of sysbench's `--validate`: arbitrary data, followed by its CRC-32 and the offset of the block in its file.
 
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
+use serde::{Deserialize, Serialize};
 
 /// The CRC-32 of zlib.
 static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
 
 /// The wrong part of a block that failed its check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvalidBlock {
     /// The checksum is not that of the bytes before it.
     Checksum {

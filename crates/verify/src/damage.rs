@@ -24,6 +24,7 @@ pub use kind::DamageKind;
 
 use crate::{BlockMismatch, ExpectedHeader, Verifier};
 use failed_block::FailedBlock;
+use serde::{Deserialize, Serialize};
 
 /// The facts about a block that failed its check.
 #[derive(Clone, Copy)]
@@ -103,7 +104,7 @@ impl DrawnSeeds {
 }
 
 /// The explanation of a failed check. `Display` writes it on one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// The likeliest explanation.
     pub kind: DamageKind,
@@ -134,7 +135,7 @@ pub struct Damage {
 }
 
 /// A part of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DamagedPart {
     /// Headers or digests.
     Header,
@@ -157,7 +158,7 @@ impl DamagedPart {
 }
 
 /// A byte that differs from the expected one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrongByte {
     /// Index in the block.
     pub at: u64,
@@ -176,7 +177,7 @@ impl WrongByte {
 }
 
 /// The write that the bytes in the block come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundWrite {
     /// The offset for which it was written, bytes; unknown without a header.
     pub offset: Option<u64>,

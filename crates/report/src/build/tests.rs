@@ -79,8 +79,13 @@ fn rates_are_rounded_down() {
 #[test]
 fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
     let mut failed = done(reading(50, 30));
-    failed.error =
-        Some(JobError { errno: 5, func: "io_u error".into(), file: "worker.rs", line: 7, event: None });
+    failed.error = Some(JobError {
+        errno: 5,
+        func: "io_u error".into(),
+        file: "worker.rs".into(),
+        line: 7,
+        event: None,
+    });
     let alone = default_job("alone");
     let report = report_of(
         vec![

@@ -74,8 +74,13 @@ pub(crate) fn run() -> (Plan, RunResult) {
     failed.stats.directions[1].ios = 1;
     failed.stats.depth.record(1, 1);
     failed.stats.submit.add_small(1);
-    failed.error =
-        Some(JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88, event: None });
+    failed.error = Some(JobError {
+        errno: 28,
+        func: "io_u error".into(),
+        file: "worker.rs".into(),
+        line: 88,
+        event: None,
+    });
     let disk = |name: &str, slaves| DiskUsage {
         name: name.into(),
         ios: [100, 200],

@@ -1,9 +1,11 @@
 //! The kinds of damage, in one table.
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! kinds {
     ($($variant:ident: $word:literal $(| $alias:literal)*, $meaning:literal, $cause:literal;)+) => {
         /// The kind of damage to a block.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum DamageKind {
             $(#[doc = $meaning] $variant),+
         }
