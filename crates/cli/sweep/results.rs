@@ -24,7 +24,10 @@ impl Results {
     pub fn create(wanted: Option<&Path>) -> Result<Self, Error> {
         let directory = match wanted {
             Some(wanted) => wanted.to_owned(),
-            None => PathBuf::from(local_now().strftime("ferrio-results-%Y%m%d-%H%M%S").to_string()),
+            None => new_directory(&local_now().strftime("ferrio-results-%Y%m%d-%H%M%S").to_string())
+                .map_err(|error| {
+                    refusal(format!("cannot create a directory for results: {}", reason(&error)))
+                })?,
         };
         let refuse = |why: &str| refusal(format!("the directory for results {} {why}", directory.display()));
         let in_directory = |error: io::Error| refuse(&format!("cannot be used: {}", reason(&error)));
@@ -65,6 +68,19 @@ impl Results {
     }
 }
 
+/// Creates a directory of this name, or with a number behind it: two series may begin in the same second.
+fn new_directory(name: &str) -> io::Result<PathBuf> {
+    let mut directory = PathBuf::from(name);
+    let mut number = 1;
+    loop {
+        match fs::create_dir(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            created => return created.map(|()| directory),
+        }
+        directory = PathBuf::from(format!("{name}-{number}"));
+    }
+}
+
 fn refusal(message: String) -> Error {
     Error::refusal("output-error", message, Some("choose another directory with --results"))
 }
@@ -81,4 +97,18 @@ pub fn set_aside(report: &Path, why: &str) -> Option<Diagnostic> {
         reason(&error)
     );
     Some(Diagnostic::error(message, Origin::Builtin).code("run-failed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_of_one_second_have_directories_of_their_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = directory.path().join("r").display().to_string();
+        let made: Vec<PathBuf> = (0..3).map(|_| new_directory(&name).unwrap()).collect();
+        assert_eq!(made, ["", "-2", "-3"].map(|end| PathBuf::from(format!("{name}{end}"))));
+        assert!(new_directory("/proc/none/r").is_err());
+    }
 }
