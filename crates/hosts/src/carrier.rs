@@ -118,18 +118,29 @@ impl Carrier for UnixStream {
     }
 }
 
-/// The standard streams of this process, for an agent that was started by `ssh` or the like.
+/// Two streams, such as those that `ssh` gave the agent that it started as standard input and output.
 #[derive(Clone, Copy, Debug)]
-pub struct StandardStreams;
+pub struct StreamPair<R, W> {
+    /// From the other end.
+    pub reader: R,
+    /// To the other end.
+    pub writer: W,
+}
 
-impl Closer for StandardStreams {
-    /// They end with the process.
+/// Streams that end with the process.
+struct EndsWithProcess;
+
+impl Closer for EndsWithProcess {
     fn close(&mut self) {}
 }
 
-impl Carrier for StandardStreams {
+impl<R: Read + Send + 'static, W: Write + Send + 'static> Carrier for StreamPair<R, W> {
     fn split(self) -> io::Result<Ends> {
-        Ok(Ends { reader: Box::new(io::stdin()), writer: Box::new(io::stdout()), closer: Box::new(self) })
+        Ok(Ends {
+            reader: Box::new(self.reader),
+            writer: Box::new(self.writer),
+            closer: Box::new(EndsWithProcess),
+        })
     }
 }
 

@@ -28,7 +28,7 @@ mod protocol;
 mod simulation;
 
 pub use agent::{Agent, AgentAction, AgentInput};
-pub use carrier::{Carrier, Closer, Ends, StandardStreams};
+pub use carrier::{Carrier, Closer, Ends, StreamPair};
 pub use clock::{ClockOffset, ClockTime, RoundTrips};
 pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
 pub use exchange::{HostClock, agent_inputs, coordinate, serve};

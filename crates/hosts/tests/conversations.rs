@@ -1,4 +1,5 @@
 //! Conversations over real carriers: sockets, and commands with pipes.
+#![allow(clippy::unwrap_used)]
 
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use ferrio_hosts::{
     AgentAction, AgentHello, AgentInput, Carrier, ClockTime, CoordinatorAction, CoordinatorSettings, Ends,
-    HostClock, HostId, HostLoss, PROTOCOL, PlanText, ToCoordinator, agent_inputs, coordinate, serve,
+    HostClock, HostId, HostLoss, PROTOCOL, PlanText, StreamPair, ToCoordinator, agent_inputs, coordinate,
+    serve,
 };
 use serde_json::json;
 
@@ -152,6 +154,16 @@ fn another_program_is_named_and_its_end_is_not_awaited() {
     theirs.write_all(b"SSH-2.0-OpenSSH_9.2\n").unwrap();
     let losses = losses(&all(vec![(ours.split(), plan(""))], SETTINGS));
     assert!(losses[0].1.contains("not a message of ferrio: `SSH-2.0-OpenSSH_9.2`"), "{losses:?}");
+}
+
+#[test]
+fn an_agent_speaks_on_two_streams() {
+    let ((from_us, to_agent), (from_agent, to_us)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    let pair = StreamPair { reader: from_us, writer: to_us };
+    let agent = thread::spawn(move || agent(pair.split().unwrap(), 1));
+    let seen = all(vec![(StreamPair { reader: from_agent, writer: to_agent }.split(), plan(""))], SETTINGS);
+    assert_eq!(losses(&seen), []);
+    assert_eq!(agent.join().unwrap(), 0);
 }
 
 #[test]
