@@ -24,8 +24,6 @@ mod host;
 mod host_list;
 mod message;
 mod protocol;
-#[cfg(test)]
-mod simulation;
 
 pub use agent::{Agent, AgentAction, AgentInput};
 pub use carrier::{Carrier, Closer, Ends, StreamPair};

@@ -1,16 +1,16 @@
 //! Thousands of whole conversations, without sockets, threads and clocks: hosts with clocks of their own behind links with delays, which
 //! are cut, and agents that refuse, hang and die. Everything follows from a seed, which a failure names.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::{
+use ferrio_hosts::{
     Agent, AgentAction, AgentHello, AgentInput, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput,
     CoordinatorSettings, HostId, HostLoss, PROTOCOL, PlanText, ProtocolVersion, ToAgent, ToCoordinator,
 };
+use serde_json::Value;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
