@@ -85,18 +85,9 @@ impl RoundTrip {
     /// The bound of the offset that follows from this round trip, when it is used at `now`.
     fn bound(self, now: ClockTime) -> Duration {
         let drift = now.since(self.received).as_nanos() * u128::from(MAX_DRIFT) / 1_000_000_000;
-        self.time().div_ceil_half() + Duration::from_nanos(u64::try_from(drift).unwrap_or(u64::MAX))
-    }
-}
-
-/// Half of a time, rounded up: a bound must not become too small.
-trait DivCeilHalf {
-    fn div_ceil_half(self) -> Duration;
-}
-
-impl DivCeilHalf for Duration {
-    fn div_ceil_half(self) -> Duration {
-        Duration::from_nanos(nanoseconds(self).div_ceil(2))
+        // Rounded up: a bound must not become too small.
+        let half = nanoseconds(self.time()).div_ceil(2);
+        Duration::from_nanos(half.saturating_add(u64::try_from(drift).unwrap_or(u64::MAX)))
     }
 }
 

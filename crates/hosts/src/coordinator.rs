@@ -137,10 +137,9 @@ impl Coordinator {
             }
             (ToCoordinator::Pong { sent, answered }, stage) if stage != Stage::Greeting => {
                 host.trips.add(sent, answered, now);
-                if stage != Stage::Measuring {
-                } else if host.trips.len() < GREETING_TRIPS {
+                if stage == Stage::Measuring && host.trips.len() < GREETING_TRIPS {
                     self.ping(id, now, actions);
-                } else {
+                } else if stage == Stage::Measuring {
                     host.stage = Stage::Checking;
                     let plan = std::mem::take(&mut self.plans[id.0]);
                     actions.push(CoordinatorAction::Send(id, ToAgent::Plan(plan)));

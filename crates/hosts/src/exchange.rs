@@ -1,7 +1,7 @@
 //! Conversations in the real world: threads that move messages between carriers and the state machines, and the clock.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::carrier::{Closer, Ends, THREAD_STACK};
 use crate::{
     Agent, AgentAction, AgentHello, AgentInput, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput,
-    CoordinatorSettings, FrameError, FrameReader, HostId, PlanText, ToAgent, ToCoordinator, write_frame,
+    CoordinatorSettings, FrameReader, HostId, PlanText, ToAgent, ToCoordinator, write_frame,
 };
 
 /// Messages that wait for the coordinator before agents have to wait: bounds its memory, and a slow reader slows only the talk.
@@ -79,8 +79,9 @@ pub fn coordinate(
     let mut actions = Vec::new();
     let mut coordinator = Coordinator::new(settings, program, plans, clock.now(), &mut actions);
     let mut missing = missing.into_iter();
-    // Connections that are being closed, since when. Those that have ended have no one to close.
+    // Connections that the other end has not closed yet, since when.
     let mut closing: Vec<(HostId, Instant, Box<dyn Closer>)> = Vec::new();
+    let mut ticks = Ticks::default();
     loop {
         closing.retain_mut(|(_, since, closer)| {
             let is_late = since.elapsed() >= CLOSING_TIMEOUT;
@@ -97,7 +98,8 @@ pub fn coordinate(
                     }
                 }
                 CoordinatorAction::Close(host) => {
-                    closing.extend(lines[host.0].take().map(|line| (host, Instant::now(), line.closer)));
+                    let line = lines[host.0].take().filter(|line| !line.has_ended);
+                    closing.extend(line.map(|line| (host, Instant::now(), line.closer)));
                 }
                 CoordinatorAction::Finished => {
                     let_go(&inputs, closing);
@@ -107,9 +109,41 @@ pub fn coordinate(
                 action => observer(action),
             }
         }
-        let input = missing.next().or_else(|| stop.try_recv().ok().map(|()| CoordinatorInput::Stop));
-        let input = input.unwrap_or_else(|| next_input(&inputs, &mut lines));
+        let at_once = missing.next().or_else(|| stop.try_recv().ok().map(|()| CoordinatorInput::Stop));
+        let input = match at_once {
+            Some(input) => input,
+            None => match ticks.next(&inputs) {
+                None => CoordinatorInput::Tick,
+                Some((host, Heard::Message(message))) => CoordinatorInput::Message(host, message),
+                Some((host, Heard::End(reason))) => {
+                    closing.retain(|(closed, ..)| *closed != host);
+                    let last_words = lines[host.0].as_mut().and_then(Line::end);
+                    CoordinatorInput::Disconnected(host, last_words.unwrap_or(reason))
+                }
+            },
+        };
         coordinator.take(input, clock.now(), &mut actions);
+    }
+}
+
+/// Takes inputs, and looks at the clock in between however many there are.
+struct Ticks(Instant);
+
+impl Default for Ticks {
+    fn default() -> Self {
+        Ticks(Instant::now() + TICK_INTERVAL)
+    }
+}
+
+impl Ticks {
+    /// The next input; `None` if it is time to look at the clock first.
+    fn next<T>(&mut self, inputs: &Receiver<T>) -> Option<T> {
+        let left = self.0.saturating_duration_since(Instant::now());
+        let input = if left.is_zero() { None } else { inputs.recv_timeout(left).ok() };
+        if input.is_none() {
+            *self = Ticks::default();
+        }
+        input
     }
 }
 
@@ -127,18 +161,6 @@ fn let_go(inputs: &Receiver<(HostId, Heard)>, mut closing: Vec<(HostId, Instant,
     closing.iter_mut().for_each(|(.., closer)| closer.close());
 }
 
-/// Waits for a message or an end, at most until the next tick.
-fn next_input(inputs: &Receiver<(HostId, Heard)>, lines: &mut [Option<Line>]) -> CoordinatorInput {
-    match inputs.recv_timeout(TICK_INTERVAL) {
-        Ok((host, Heard::Message(message))) => CoordinatorInput::Message(host, message),
-        Ok((host, Heard::End(reason))) => {
-            let last_words = lines[host.0].as_mut().and_then(|line| line.closer.last_words());
-            CoordinatorInput::Disconnected(host, last_words.unwrap_or(reason))
-        }
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => CoordinatorInput::Tick,
-    }
-}
-
 /// What comes out of a connection.
 enum Heard {
     Message(ToCoordinator),
@@ -150,6 +172,8 @@ enum Heard {
 struct Line {
     to_writer: Sender<ToAgent>,
     closer: Box<dyn Closer>,
+    /// The other end has closed it.
+    has_ended: bool,
 }
 
 impl Line {
@@ -159,7 +183,13 @@ impl Line {
             let heard = heard.map_or_else(Heard::End, Heard::Message);
             inputs.send((host, heard)).is_ok()
         })?;
-        Ok(Line { to_writer, closer: ends.closer })
+        Ok(Line { to_writer, closer: ends.closer, has_ended: false })
+    }
+
+    /// Notes that the other end is gone, and returns why if the carrier knows.
+    fn end(&mut self) -> Option<String> {
+        self.has_ended = true;
+        self.closer.last_words()
     }
 
     /// A message to a host that is gone goes nowhere: its end is told by the reader.
@@ -195,7 +225,7 @@ fn move_messages<M: DeserializeOwned>(
             let message: Result<M, String> = match reader.read() {
                 Ok(Some(message)) => Ok(message),
                 Ok(None) => Err("it was closed".into()),
-                Err(error) => Err(FrameError::to_string(&error)),
+                Err(error) => Err(error.to_string()),
             };
             reader.trust();
             let is_over = message.is_err();
@@ -235,8 +265,9 @@ pub fn serve(
     })?;
     let mut agent = Agent::new(hello, clock.now());
     let mut actions = Vec::new();
+    let mut ticks = Ticks::default();
     loop {
-        let input = inputs.recv_timeout(TICK_INTERVAL).unwrap_or(AgentInput::Tick);
+        let input = ticks.next(&inputs).unwrap_or(AgentInput::Tick);
         agent.take(input, clock.now(), &mut actions);
         for action in actions.drain(..) {
             match action {

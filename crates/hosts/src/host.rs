@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::{AgentHello, ClockTime, PROTOCOL, PhaseStart, RoundTrips};
+use crate::{AgentHello, ClockTime, PROTOCOL, RoundTrips};
 
 /// A host, by its position in the list of the run's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +35,17 @@ pub enum HostLoss {
     /// A message came that has no meaning at this point.
     #[error("it sent `{0}` out of turn")]
     OutOfTurn(&'static str),
+}
+
+/// How a phase began on one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseStart {
+    /// The moment that all hosts were given, by the coordinator's clock.
+    pub planned: ClockTime,
+    /// When the host's first job began, translated to the coordinator's clock.
+    pub reached: ClockTime,
+    /// The translation can be wrong by this.
+    pub bound: Duration,
 }
 
 /// How far the conversation with a host has come.

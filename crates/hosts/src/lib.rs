@@ -31,9 +31,7 @@ pub use clock::{ClockOffset, ClockTime, RoundTrips};
 pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
 pub use exchange::{HostClock, agent_inputs, coordinate, serve};
 pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
-pub use host::{HostId, HostLoss};
+pub use host::{HostId, HostLoss, PhaseStart};
 pub use host_list::{HostListError, MAX_HOSTS, host_names, hosts_of_file};
-pub use message::{
-    AgentHello, CoordinatorHello, JobText, PhaseStart, PlanText, Stream, ToAgent, ToCoordinator,
-};
+pub use message::{AgentHello, CoordinatorHello, JobText, PlanText, Stream, ToAgent, ToCoordinator};
 pub use protocol::{PROTOCOL, ProtocolVersion};

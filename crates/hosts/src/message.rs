@@ -165,17 +165,6 @@ pub enum Stream {
     Error,
 }
 
-/// How a phase began on one host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PhaseStart {
-    /// The moment that all hosts were given, by the coordinator's clock.
-    pub planned: ClockTime,
-    /// When the host's first job began, translated to the coordinator's clock.
-    pub reached: ClockTime,
-    /// The translation can be wrong by this.
-    pub bound: std::time::Duration,
-}
-
 impl ToCoordinator {
     /// Its name on the wire.
     #[must_use]

@@ -176,3 +176,24 @@ fn a_host_that_never_greets_is_silent() {
     };
     assert!(seen.iter().any(is_silent), "{seen:?}");
 }
+
+/// The clock is looked at however much one host talks.
+#[test]
+fn a_host_that_talks_without_end_hides_no_silent_one() {
+    let (talker, mut talking) = UnixStream::pair().unwrap();
+    let (silent, _silence) = UnixStream::pair().unwrap();
+    let talk = thread::spawn(move || {
+        let hello = serde_json::to_string(&ToCoordinator::Hello(hello("h"))).unwrap();
+        writeln!(talking, "{hello}").unwrap();
+        let begin = Instant::now();
+        // Messages of a newer version, which mean nothing here.
+        while begin.elapsed() < Duration::from_secs(2) {
+            talking.write_all(b"{\"message\":\"weather\"}\n").unwrap();
+        }
+    });
+    let settings = CoordinatorSettings { greeting_timeout: Duration::from_millis(200), ..SETTINGS };
+    let seen = all(vec![(talker.split(), plan("")), (silent.split(), plan(""))], settings);
+    talk.join().unwrap();
+    let hosts: Vec<usize> = losses(&seen).into_iter().map(|(host, _)| host).collect();
+    assert_eq!(hosts, [1, 0]);
+}
