@@ -24,6 +24,8 @@ pub enum AgentAction {
     Send(ToCoordinator),
     /// Plan and check the jobs, then say [`ToCoordinator::Checked`] or [`ToCoordinator::Refused`].
     Check(PlanText),
+    /// Lay out files, set up the jobs of the first phase, and say [`ToCoordinator::Ready`].
+    Prepare,
     /// Begin a phase at a time of this host's clock.
     Begin {
         /// Number of the phase, from 0.
@@ -119,6 +121,7 @@ impl Agent {
                 self.state = State::Busy;
                 actions.push(AgentAction::Check(plan));
             }
+            (ToAgent::Prepare, State::Busy) => actions.push(AgentAction::Prepare),
             (ToAgent::Go { phase, at }, State::Busy) => actions.push(AgentAction::Begin { phase, at }),
             (ToAgent::Stop { reason }, State::Busy) => actions.push(AgentAction::StopJobs { reason }),
             (ToAgent::Bye, State::Busy) => {
@@ -128,7 +131,7 @@ impl Agent {
             }
             (ToAgent::Bye, State::Greeting | State::Idle | State::Ended) => self.exit(0, actions),
             // Of a newer version, or overtaken by the end of the run.
-            (ToAgent::Unknown | ToAgent::Go { .. } | ToAgent::Stop { .. }, _) => {}
+            (ToAgent::Unknown | ToAgent::Prepare | ToAgent::Go { .. } | ToAgent::Stop { .. }, _) => {}
             (_, State::Orphaned(_) | State::Gone) => {}
             // A second greeting or plan, or a ping before the greeting: the other end is no coordinator of ours.
             (ToAgent::Hello(_) | ToAgent::Plan(_) | ToAgent::Ping { .. }, _) => {

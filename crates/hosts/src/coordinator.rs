@@ -16,6 +16,8 @@ pub struct CoordinatorSettings {
     pub require_all: bool,
     /// Plan and check only.
     pub only_check: bool,
+    /// No host runs its jobs if one cannot.
+    pub refusal_ends_run: bool,
     /// How long a host may take to greet.
     pub greeting_timeout: Duration,
 }
@@ -142,6 +144,7 @@ impl Coordinator {
                 } else if stage == Stage::Measuring {
                     host.stage = Stage::Checking;
                     let plan = std::mem::take(&mut self.plans[id.0]);
+                    let plan = PlanText { only_check: self.settings.only_check, ..plan };
                     actions.push(CoordinatorAction::Send(id, ToAgent::Plan(plan)));
                 }
             }
@@ -152,9 +155,11 @@ impl Coordinator {
             (message @ ToCoordinator::Refused { .. }, Stage::Checking) => {
                 host.stage = Stage::Refused;
                 actions.push(CoordinatorAction::Deliver(id, message));
-                self.stop("a host refuses its jobs", actions);
+                if self.settings.refusal_ends_run {
+                    self.stop("a host cannot run its jobs", actions);
+                }
             }
-            (ToCoordinator::Ready { phase }, Stage::Checked | Stage::Running)
+            (ToCoordinator::Ready { phase }, Stage::Running)
                 if host.phase.map_or(0, |last| last + 1) == phase =>
             {
                 host.stage = Stage::Ready(phase);
@@ -249,7 +254,7 @@ impl Coordinator {
     fn go_on(&mut self, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
         let only_check = self.settings.only_check;
         let mut awaited = self.hosts.iter().filter(|host| !host.is_over());
-        if awaited.all(|host| only_check && matches!(host.stage, Stage::Checked | Stage::Ready(0))) {
+        if awaited.all(|host| only_check && host.stage == Stage::Checked) {
             self.is_finished = true;
             for at in (0..self.hosts.len()).filter(|&at| self.hosts[at].stage != Stage::Lost) {
                 actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Bye));
@@ -259,6 +264,13 @@ impl Coordinator {
             return;
         }
         if self.is_stopping || only_check {
+            return;
+        }
+        if self.hosts.iter().filter(|host| !host.is_over()).all(|host| host.stage == Stage::Checked) {
+            for (at, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.is_over()) {
+                host.stage = Stage::Running;
+                actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Prepare));
+            }
             return;
         }
         let mut phases = self.hosts.iter().filter(|host| !host.is_over()).map(|host| match host.stage {

@@ -57,11 +57,11 @@ pub(crate) enum Stage {
     Measuring,
     /// It has the plan and checks it.
     Checking,
-    /// It can run, and waits for the others or for the word to go on.
+    /// It can run its jobs, and waits until the others have checked theirs.
     Checked,
     /// It cannot run its jobs.
     Refused,
-    /// It runs a phase, or ends the last one.
+    /// It prepares the first phase, runs a phase, or ends the last one.
     Running,
     /// It has ended all phases before this one.
     Ready(u32),

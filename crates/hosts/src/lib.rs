@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! agent:  hello ── pong* ── checked ── ready(0) ── started(0) ── interval* ── ready(1) … result ── ended ── (waits for bye)
-//! coord.: hello ── ping* ── plan ───── go(0, at) ──────────────── ping* ───── go(1, at) …                  bye
+//! coord.: hello ── ping* ── plan ── prepare ── go(0, at) ───────── ping* ───── go(1, at) …                  bye
 //! ```
 //!
 //! [`Coordinator`] and [`Agent`] are state machines: each takes one input and the time, and returns actions. They read no clock, open no

@@ -21,6 +21,8 @@ pub enum ToAgent {
     },
     /// The jobs. The agent plans and checks them, and runs nothing.
     Plan(PlanText),
+    /// All hosts can run their jobs: lay out files, and set up the jobs of the first phase.
+    Prepare,
     /// Begin a phase.
     Go {
         /// Number of the phase, from 0.
@@ -60,7 +62,7 @@ pub enum ToCoordinator {
         /// May have several lines.
         text: String,
     },
-    /// The jobs can run here.
+    /// The jobs can run here; nothing has been laid out yet.
     Checked {
         /// The plan of this host, for `ferrio check`.
         plan: Value,
@@ -144,6 +146,9 @@ pub struct PlanText {
     pub files: Vec<JobText>,
     /// Variables that job files may use, such as `host` and `rank`.
     pub variables: BTreeMap<String, String>,
+    /// Plan and check only: [`ToAgent::Prepare`] never comes.
+    #[serde(default)]
+    pub only_check: bool,
 }
 
 /// A job file.

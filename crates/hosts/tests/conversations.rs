@@ -16,8 +16,12 @@ use ferrio_hosts::{
 };
 use serde_json::json;
 
-const SETTINGS: CoordinatorSettings =
-    CoordinatorSettings { require_all: false, only_check: false, greeting_timeout: Duration::from_secs(10) };
+const SETTINGS: CoordinatorSettings = CoordinatorSettings {
+    require_all: false,
+    only_check: false,
+    refusal_ends_run: true,
+    greeting_timeout: Duration::from_secs(10),
+};
 
 fn hello(host: &str) -> AgentHello {
     AgentHello {
@@ -37,8 +41,8 @@ fn agent(ends: Ends, phases: u32) -> u8 {
     let mut act = move |action| match action {
         AgentAction::Check(plan) => {
             say(&run, ToCoordinator::Checked { plan: json!(plan.files[0].text), phases });
-            say(&run, ToCoordinator::Ready { phase: 0 });
         }
+        AgentAction::Prepare => say(&run, ToCoordinator::Ready { phase: 0 }),
         AgentAction::Begin { phase, at } => {
             let run = run.clone();
             thread::spawn(move || {

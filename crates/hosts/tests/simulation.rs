@@ -139,6 +139,7 @@ impl World {
         let settings = CoordinatorSettings {
             require_all: dice.happens(30),
             only_check: dice.happens(10),
+            refusal_ends_run: dice.happens(50),
             greeting_timeout: Duration::from_secs(10),
         };
         let number = 1 + dice.below(8) as usize;
@@ -288,6 +289,10 @@ impl World {
                     }
                 }
                 AgentAction::Check(_) => self.check(host),
+                AgentAction::Prepare => {
+                    let (run, delay) = (self.hosts[host].run, self.dice.below(3 * SECOND));
+                    self.later(delay, Happening::Run(host, run, ToCoordinator::Ready { phase: 0 }));
+                }
                 AgentAction::Begin { phase, at } => self.begin(host, phase, at),
                 AgentAction::StopJobs { .. } => {
                     self.hosts[host].run += 1;
@@ -313,7 +318,6 @@ impl World {
         let answer = if self.hosts[host].refuses {
             ToCoordinator::Refused { status: 1 }
         } else {
-            self.later(delay + 1, Happening::Run(host, run, ToCoordinator::Ready { phase: 0 }));
             ToCoordinator::Checked { plan: Value::Null, phases }
         };
         self.later(delay, Happening::Run(host, run, answer));
@@ -359,7 +363,7 @@ impl World {
                 }
             }
             ToCoordinator::Ready { phase: 1.. } => self.hosts[host].ends.push(time),
-            ToCoordinator::Ended { .. } => self.hosts[host].has_ended = true,
+            ToCoordinator::Ended { .. } | ToCoordinator::Refused { .. } => self.hosts[host].has_ended = true,
             _ => {}
         }
     }
@@ -461,7 +465,7 @@ impl World {
                 && !outcome.refused.contains(&at)
                 && !self.settings.only_check
                 && self.user_stopped.is_none()
-                && outcome.refused.is_empty()
+                && (outcome.refused.is_empty() || !self.settings.refusal_ends_run)
                 && !self.settings.require_all
             {
                 problems.push(format!("host {at} has {fault:?} and nobody says so"));
