@@ -73,7 +73,7 @@ impl ProgramSettings {
         let refusal = |(what, path): &(String, PathBuf), has_ended| Error::OutputInUse {
             what: what.clone(),
             name: path.display().to_string(),
-            rank: rank.map(|found| found.variable),
+            rank: rank.as_ref().map(|found| found.variable),
             has_ended,
         };
         let claims = FileClaims::new(files.iter().map(|(_, path)| path.as_path()))
@@ -81,7 +81,8 @@ impl ProgramSettings {
         // Another rank may have ended before this one began, or may be on a host whose claims are not seen here. Verify states are updated by
         // one rank several times.
         let written = rank
-            .and_then(|found| found.launched())
+            .as_ref()
+            .and_then(ferrio_machine::Rank::launched)
             .and_then(|launch| files[..results].iter().find(|(_, path)| written_since(path, launch)));
         written.map_or(Ok(claims), |file| Err(refusal(file, true)))
     }

@@ -89,7 +89,8 @@ pub fn run_and_report(
 
 /// The warning that a launcher has started several processes.
 fn one_of_many(found: &Rank) -> Diagnostic {
-    let Rank { rank, size, variable } = found;
+    let Rank { rank, size, variable, .. } = found;
+    let size = size.map_or("several".to_owned(), |size| size.to_string());
     let message = format!(
         "a launcher has started {size} processes, of which this is number {rank} ({variable}={rank}): each runs \
          all jobs by itself and reports only its own figures; start one process, with numjobs for more load, or give \

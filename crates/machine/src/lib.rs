@@ -68,7 +68,7 @@ pub use interruptions::{
     retry_interrupted, set_length, text_of_file, write_whole,
 };
 pub use io_uring::IoUringSysctl;
-pub use launcher::{Rank, rank};
+pub use launcher::{Launcher, Rank, rank};
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
 pub use local_time::local_now;
