@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::{AgentHello, ClockTime, PROTOCOL, PlanText, ToAgent, ToCoordinator};
+use crate::token::{Greetings, Role};
+use crate::{
+    AgentHello, Challenge, ClockTime, CoordinatorHello, PROTOCOL, PlanText, Proof, ToAgent, ToCoordinator,
+};
 
 /// Something that happens to the agent.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub enum AgentInput {
 pub enum AgentAction {
     /// Send a message.
     Send(ToCoordinator),
+    /// The coordinator may send long messages from now on.
+    Trust,
     /// Plan and check the jobs, then say [`ToCoordinator::Checked`] or [`ToCoordinator::Refused`].
     Check(PlanText),
     /// Lay out files, set up the jobs of the first phase, and say [`ToCoordinator::Ready`].
@@ -52,11 +57,16 @@ const ENDING_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a coordinator may be silent. It sends a ping every second.
 pub(crate) const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a coordinator may take to prove that it has the token. A stranger does not hold a process and a connection for longer.
+const PROVING_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Where the agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Nobody has greeted.
     Greeting,
+    /// The coordinator has to prove that it has the token.
+    Proving(Greetings),
     /// No plan yet.
     Idle,
     /// Its run has begun to check the plan, and has not said its last word.
@@ -73,15 +83,19 @@ enum State {
 #[derive(Debug)]
 pub struct Agent {
     hello: AgentHello,
+    /// What the coordinator has to prove; none if whoever can talk to this agent may.
+    challenge: Option<Challenge>,
     state: State,
+    begin: ClockTime,
     last_heard: ClockTime,
 }
 
 impl Agent {
-    /// An agent that waits for a coordinator to greet.
+    /// An agent that waits for a coordinator to greet, and to prove what the challenge asks.
     #[must_use]
-    pub fn new(hello: AgentHello, now: ClockTime) -> Self {
-        Agent { hello, state: State::Greeting, last_heard: now }
+    pub fn new(hello: AgentHello, challenge: Option<Challenge>, now: ClockTime) -> Self {
+        let hello = AgentHello { nonce: challenge.as_ref().map(|challenge| challenge.nonce), ..hello };
+        Agent { hello, challenge, state: State::Greeting, begin: now, last_heard: now }
     }
 
     /// Takes an input at the time `now` of this host's clock. What is to be done is appended to `actions`.
@@ -96,6 +110,11 @@ impl Agent {
             AgentInput::Tick => match self.state {
                 State::Orphaned(since) if now.since(since) >= ENDING_TIMEOUT => self.exit(1, actions),
                 State::Gone | State::Orphaned(_) => {}
+                State::Greeting | State::Proving(_)
+                    if self.challenge.is_some() && now.since(self.begin) >= PROVING_TIMEOUT =>
+                {
+                    self.exit(1, actions);
+                }
                 _ if now.since(self.last_heard) >= SILENCE_TIMEOUT => {
                     self.lose("the coordinator is silent", now, actions);
                 }
@@ -106,13 +125,9 @@ impl Agent {
 
     fn answer(&mut self, message: ToAgent, now: ClockTime, actions: &mut Vec<AgentAction>) {
         match (message, self.state) {
-            (ToAgent::Hello(theirs), State::Greeting) => {
-                // The coordinator says what is wrong, since it has the user.
-                actions.push(AgentAction::Send(ToCoordinator::Hello(self.hello.clone())));
-                self.state = State::Idle;
-                if !PROTOCOL.understands(theirs.protocol) {
-                    self.exit(1, actions);
-                }
+            (ToAgent::Hello(theirs), State::Greeting) => self.greet(&theirs, actions),
+            (ToAgent::Proof { proof }, State::Proving(greetings)) => {
+                self.check_proof(&greetings, &proof, actions)
             }
             (ToAgent::Ping { sent }, State::Idle | State::Busy | State::Ended) => {
                 actions.push(AgentAction::Send(ToCoordinator::Pong { sent, answered: now }));
@@ -129,15 +144,51 @@ impl Agent {
                 actions.push(AgentAction::StopJobs { reason: "the coordinator has ended the run".into() });
                 self.exit(0, actions);
             }
-            (ToAgent::Bye, State::Greeting | State::Idle | State::Ended) => self.exit(0, actions),
+            (ToAgent::Bye, State::Greeting | State::Proving(_) | State::Idle | State::Ended) => {
+                self.exit(0, actions);
+            }
             // Of a newer version, or overtaken by the end of the run.
             (ToAgent::Unknown | ToAgent::Prepare | ToAgent::Go { .. } | ToAgent::Stop { .. }, _) => {}
             (_, State::Orphaned(_) | State::Gone) => {}
             // A second greeting or plan, or a ping before the greeting: the other end is no coordinator of ours.
-            (ToAgent::Hello(_) | ToAgent::Plan(_) | ToAgent::Ping { .. }, _) => {
+            (ToAgent::Hello(_) | ToAgent::Proof { .. } | ToAgent::Plan(_) | ToAgent::Ping { .. }, _) => {
                 self.lose("the coordinator spoke out of turn", now, actions);
             }
         }
+    }
+
+    /// The coordinator says what is wrong, since it has the user.
+    fn greet(&mut self, theirs: &CoordinatorHello, actions: &mut Vec<AgentAction>) {
+        actions.push(AgentAction::Send(ToCoordinator::Hello(self.hello.clone())));
+        match (&self.challenge, theirs.nonce) {
+            _ if !PROTOCOL.understands(theirs.protocol) => self.exit(1, actions),
+            (None, _) => self.trust(actions),
+            (Some(challenge), Some(nonce)) => {
+                self.state = State::Proving(Greetings {
+                    coordinator: (theirs.protocol, nonce),
+                    agent: (self.hello.protocol, challenge.nonce),
+                });
+            }
+            // It has no token, and sees from our nonce that it needs one.
+            (Some(_), None) => self.exit(1, actions),
+        }
+    }
+
+    fn check_proof(&mut self, greetings: &Greetings, proof: &Proof, actions: &mut Vec<AgentAction>) {
+        let proved =
+            self.challenge.as_ref().filter(|ours| ours.is_proved(Role::Coordinator, greetings, proof));
+        let Some(challenge) = proved else {
+            actions.push(AgentAction::Send(ToCoordinator::Denied));
+            return self.exit(1, actions);
+        };
+        let proof = challenge.proof(Role::Agent, greetings);
+        actions.push(AgentAction::Send(ToCoordinator::Proof { proof }));
+        self.trust(actions);
+    }
+
+    fn trust(&mut self, actions: &mut Vec<AgentAction>) {
+        self.state = State::Idle;
+        actions.push(AgentAction::Trust);
     }
 
     fn pass_on(&mut self, message: ToCoordinator, actions: &mut Vec<AgentAction>) {
@@ -160,7 +211,7 @@ impl Agent {
                 self.state = State::Orphaned(now);
                 actions.push(AgentAction::StopJobs { reason: reason.into() });
             }
-            State::Greeting | State::Idle | State::Ended => self.exit(1, actions),
+            State::Greeting | State::Proving(_) | State::Idle | State::Ended => self.exit(1, actions),
             State::Orphaned(_) | State::Gone => {}
         }
     }

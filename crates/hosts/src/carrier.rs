@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::{Challenge, Token};
+
 /// Stack of a thread that only moves messages: a run on a thousand hosts has a few thousand of them.
 pub(crate) const THREAD_STACK: usize = 128 << 10;
 
@@ -18,6 +20,21 @@ pub struct Ends {
     pub writer: Box<dyn Write + Send>,
     /// Ends the connection, also while a thread waits in `reader` or `writer`.
     pub closer: Box<dyn Closer>,
+    /// What the other end has to prove to have. None over ssh and other commands, where whoever can start the agent may use it.
+    pub token: Option<Token>,
+}
+
+impl Ends {
+    /// The same, and the other end has to prove that it has this token.
+    #[must_use]
+    pub fn with_token(self, token: Option<Token>) -> Ends {
+        Ends { token, ..self }
+    }
+
+    /// What this end asks the other one.
+    pub(crate) fn challenge(&self) -> io::Result<Option<Challenge>> {
+        self.token.clone().map(Challenge::random).transpose()
+    }
 }
 
 /// Ends a connection.
@@ -101,6 +118,7 @@ fn split_socket<S: Socket>(socket: S) -> io::Result<Ends> {
         reader: Box::new(socket.second()?),
         writer: Box::new(SendingHalf(socket.second()?)),
         closer: Box::new(SocketCloser(socket)),
+        token: None,
     })
 }
 
@@ -140,6 +158,7 @@ impl<R: Read + Send + 'static, W: Write + Send + 'static> Carrier for StreamPair
             reader: Box::new(self.reader),
             writer: Box::new(self.writer),
             closer: Box::new(EndsWithProcess),
+            token: None,
         })
     }
 }
@@ -189,6 +208,7 @@ impl Carrier for Command {
             reader: Box::new(stdout),
             writer: Box::new(stdin),
             closer: Box::new(RunningCommand { child, last_line }),
+            token: None,
         })
     }
 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::agent::SILENCE_TIMEOUT;
 use crate::host::{Host, Stage, other_version};
+use crate::token::{Greetings, Role};
 use crate::{
-    AgentHello, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart, PlanText, ToAgent,
-    ToCoordinator,
+    AgentHello, Challenge, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart, PlanText,
+    Proof, ToAgent, ToCoordinator,
 };
 
 /// How a run on many hosts behaves.
@@ -75,7 +76,8 @@ const LEAD: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Coordinator {
     settings: CoordinatorSettings,
-    hello: CoordinatorHello,
+    /// Version of the program, as `--version` prints it.
+    program: String,
     plans: Vec<PlanText>,
     hosts: Vec<Host>,
     /// The run is being ended.
@@ -84,20 +86,24 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Greets all hosts, of which each gets a plan of its own. `program` is the version as `--version` prints it.
+    /// Greets all hosts, of which each gets a plan of its own, and has to prove what its challenge asks. `program` is the version as
+    /// `--version` prints it.
     pub fn new(
         settings: CoordinatorSettings,
         program: &str,
-        plans: Vec<PlanText>,
+        hosts: Vec<(PlanText, Option<Challenge>)>,
         now: ClockTime,
         actions: &mut Vec<CoordinatorAction>,
     ) -> Self {
-        let hello = CoordinatorHello { protocol: PROTOCOL, program: program.to_owned() };
-        let hosts: Vec<Host> = plans.iter().map(|_| Host::new(now)).collect();
-        for at in 0..hosts.len() {
-            actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Hello(hello.clone())));
+        let program = program.to_owned();
+        let (plans, challenges): (Vec<PlanText>, Vec<Option<Challenge>>) = hosts.into_iter().unzip();
+        for (at, challenge) in challenges.iter().enumerate() {
+            let nonce = challenge.as_ref().map(|challenge| challenge.nonce);
+            let hello = CoordinatorHello { protocol: PROTOCOL, program: program.clone(), nonce };
+            actions.push(CoordinatorAction::Send(HostId(at), ToAgent::Hello(hello)));
         }
-        Coordinator { settings, hello, plans, hosts, is_stopping: false, is_finished: false }
+        let hosts = challenges.into_iter().map(|challenge| Host::new(challenge, now)).collect();
+        Coordinator { settings, program, plans, hosts, is_stopping: false, is_finished: false }
     }
 
     /// Takes an input at the time `now` of the coordinator's clock. What is to be done is appended to `actions`; after
@@ -130,14 +136,15 @@ impl Coordinator {
         match (message, host.stage) {
             (_, Stage::Lost | Stage::Ended | Stage::Refused) | (ToCoordinator::Unknown, _) => {}
             (ToCoordinator::Hello(theirs), Stage::Greeting) => {
-                if let Some(loss) = other_version(&self.hello.program, &theirs) {
-                    return self.lose(id, loss, actions);
-                }
-                host.stage = Stage::Measuring;
-                actions.push(CoordinatorAction::Greeted(id, theirs));
-                self.ping(id, now, actions);
+                self.greet(id, theirs.harmless(), now, actions);
             }
-            (ToCoordinator::Pong { sent, answered }, stage) if stage != Stage::Greeting => {
+            (ToCoordinator::Proof { proof }, Stage::Proving(greetings)) => {
+                self.check_proof(id, &greetings, &proof, now, actions);
+            }
+            (ToCoordinator::Denied, Stage::Proving(_)) => self.lose(id, HostLoss::OtherToken, actions),
+            (ToCoordinator::Pong { sent, answered }, stage)
+                if !matches!(stage, Stage::Greeting | Stage::Proving(_)) =>
+            {
                 host.trips.add(sent, answered, now);
                 if stage == Stage::Measuring && host.trips.len() < GREETING_TRIPS {
                     self.ping(id, now, actions);
@@ -189,6 +196,61 @@ impl Coordinator {
         }
     }
 
+    fn greet(
+        &mut self,
+        id: HostId,
+        theirs: AgentHello,
+        now: ClockTime,
+        actions: &mut Vec<CoordinatorAction>,
+    ) {
+        let host = &mut self.hosts[id.0];
+        if let Some(loss) = other_version(&self.program, &theirs) {
+            return self.lose(id, loss, actions);
+        }
+        match (&host.challenge, theirs.nonce) {
+            (None, None) => self.measure(id, theirs, now, actions),
+            (None, Some(_)) => self.lose(id, HostLoss::TokenWanted, actions),
+            (Some(_), None) => self.lose(id, HostLoss::NoToken, actions),
+            (Some(challenge), Some(nonce)) => {
+                let greetings =
+                    Greetings { coordinator: (PROTOCOL, challenge.nonce), agent: (theirs.protocol, nonce) };
+                let proof = challenge.proof(Role::Coordinator, &greetings);
+                actions.push(CoordinatorAction::Send(id, ToAgent::Proof { proof }));
+                (host.stage, host.hello) = (Stage::Proving(greetings), Some(theirs));
+            }
+        }
+    }
+
+    fn check_proof(
+        &mut self,
+        id: HostId,
+        greetings: &Greetings,
+        proof: &Proof,
+        now: ClockTime,
+        actions: &mut Vec<CoordinatorAction>,
+    ) {
+        let host = &mut self.hosts[id.0];
+        let is_proved =
+            host.challenge.as_ref().is_some_and(|ours| ours.is_proved(Role::Agent, greetings, proof));
+        match host.hello.take().filter(|_| is_proved) {
+            Some(hello) => self.measure(id, hello, now, actions),
+            None => self.lose(id, HostLoss::OtherToken, actions),
+        }
+    }
+
+    /// The host is who it should be: its clock is next.
+    fn measure(
+        &mut self,
+        id: HostId,
+        hello: AgentHello,
+        now: ClockTime,
+        actions: &mut Vec<CoordinatorAction>,
+    ) {
+        self.hosts[id.0].stage = Stage::Measuring;
+        actions.push(CoordinatorAction::Greeted(id, hello));
+        self.ping(id, now, actions);
+    }
+
     fn ping(&mut self, id: HostId, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
         self.hosts[id.0].last_ping = now;
         actions.push(CoordinatorAction::Send(id, ToAgent::Ping { sent: now }));
@@ -198,12 +260,12 @@ impl Coordinator {
         for at in 0..self.hosts.len() {
             let (id, host) = (HostId(at), &self.hosts[at]);
             let silence = now.since(host.last_heard);
-            let allowed =
-                if host.stage == Stage::Greeting { self.settings.greeting_timeout } else { SILENCE_TIMEOUT };
+            let greets = matches!(host.stage, Stage::Greeting | Stage::Proving(_));
+            let allowed = if greets { self.settings.greeting_timeout } else { SILENCE_TIMEOUT };
             match host.stage {
                 Stage::Lost => {}
                 _ if silence >= allowed => self.lose(id, HostLoss::Silent(allowed), actions),
-                Stage::Greeting => {}
+                Stage::Greeting | Stage::Proving(_) => {}
                 // Also hosts that have ended: they leave when nobody pings them any more.
                 _ if now.since(host.last_ping) >= PING_INTERVAL => self.ping(id, now, actions),
                 _ => {}
@@ -234,7 +296,7 @@ impl Coordinator {
         }
         self.is_stopping = true;
         for (at, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.is_over()) {
-            if matches!(host.stage, Stage::Greeting | Stage::Measuring) {
+            if matches!(host.stage, Stage::Greeting | Stage::Proving(_) | Stage::Measuring) {
                 host.stage = Stage::Ended;
             } else {
                 actions

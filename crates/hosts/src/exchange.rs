@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::carrier::{Closer, Ends, THREAD_STACK};
 use crate::{
     Agent, AgentAction, AgentHello, AgentInput, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput,
-    CoordinatorSettings, FrameReader, HostId, PlanText, ToAgent, ToCoordinator, write_frame,
+    CoordinatorSettings, FrameLimit, FrameReader, HostId, PlanText, ToAgent, ToCoordinator, write_frame,
 };
 
 /// Messages that wait for the coordinator before agents have to wait: bounds its memory, and a slow reader slows only the talk.
@@ -67,10 +67,14 @@ pub fn coordinate(
     let mut missing = Vec::new();
     let mut plans = Vec::new();
     for (at, (ends, plan)) in hosts.into_iter().enumerate() {
-        plans.push(plan);
+        let ends = ends.and_then(|ends| Ok((ends.challenge()?, ends)));
         lines.push(match ends {
-            Ok(ends) => Some(Line::open(HostId(at), ends, sender.clone())?),
+            Ok((challenge, ends)) => {
+                plans.push((plan, challenge));
+                Some(Line::open(HostId(at), ends, sender.clone())?)
+            }
             Err(error) => {
+                plans.push((plan, None));
                 missing.push(CoordinatorInput::Disconnected(HostId(at), error.to_string()));
                 None
             }
@@ -106,7 +110,14 @@ pub fn coordinate(
                     observer(CoordinatorAction::Finished);
                     return Ok(());
                 }
-                action => observer(action),
+                action => {
+                    if let CoordinatorAction::Greeted(host, _) = action
+                        && let Some(line) = &lines[host.0]
+                    {
+                        line.limit.trust();
+                    }
+                    observer(action);
+                }
             }
         }
         let at_once = missing.next().or_else(|| stop.try_recv().ok().map(|()| CoordinatorInput::Stop));
@@ -172,6 +183,7 @@ enum Heard {
 struct Line {
     to_writer: Sender<ToAgent>,
     closer: Box<dyn Closer>,
+    limit: FrameLimit,
     /// The other end has closed it.
     has_ended: bool,
 }
@@ -179,11 +191,11 @@ struct Line {
 impl Line {
     fn open(host: HostId, ends: Ends, inputs: SyncSender<(HostId, Heard)>) -> io::Result<Line> {
         let to_writer = write_all(ends.writer)?;
-        move_messages(ends.reader, move |heard| {
+        let limit = move_messages(ends.reader, move |heard| {
             let heard = heard.map_or_else(Heard::End, Heard::Message);
             inputs.send((host, heard)).is_ok()
         })?;
-        Ok(Line { to_writer, closer: ends.closer, has_ended: false })
+        Ok(Line { to_writer, closer: ends.closer, limit, has_ended: false })
     }
 
     /// Notes that the other end is gone, and returns why if the carrier knows.
@@ -213,13 +225,14 @@ fn write_all<M: Serialize + Send + 'static>(
     Ok(sender)
 }
 
-/// Starts a thread that gives each message to `take`, and at last why there are no more, until `take` returns false. After the first
-/// message, the greeting, messages may be long.
+/// Starts a thread that gives each message to `take`, and at last why there are no more, until `take` returns false. Messages
+/// are short until the other end is trusted.
 fn move_messages<M: DeserializeOwned>(
     stream: impl Read + Send + 'static,
     mut take: impl FnMut(Result<M, String>) -> bool + Send + 'static,
-) -> io::Result<()> {
+) -> io::Result<FrameLimit> {
     let mut reader = FrameReader::new(stream);
+    let limit = reader.limit();
     let read = move || {
         loop {
             let message: Result<M, String> = match reader.read() {
@@ -227,7 +240,6 @@ fn move_messages<M: DeserializeOwned>(
                 Ok(None) => Err("it was closed".into()),
                 Err(error) => Err(error.to_string()),
             };
-            reader.trust();
             let is_over = message.is_err();
             if !take(message) || is_over {
                 return;
@@ -235,7 +247,7 @@ fn move_messages<M: DeserializeOwned>(
         }
     };
     thread::Builder::new().stack_size(THREAD_STACK).spawn(read)?;
-    Ok(())
+    Ok(limit)
 }
 
 /// The inputs of an agent: the sender is for its run.
@@ -249,7 +261,7 @@ pub fn agent_inputs() -> (SyncSender<AgentInput>, Receiver<AgentInput>) {
 ///
 /// # Errors
 ///
-/// A thread cannot be started.
+/// A thread cannot be started, or there are no random numbers for a token.
 pub fn serve(
     ends: Ends,
     hello: AgentHello,
@@ -257,13 +269,14 @@ pub fn serve(
     (sender, inputs): (SyncSender<AgentInput>, Receiver<AgentInput>),
     act: &mut dyn FnMut(AgentAction),
 ) -> io::Result<u8> {
+    let challenge = ends.challenge()?;
     let to_writer = write_all::<ToCoordinator>(ends.writer)?;
     let mut closer = ends.closer;
-    move_messages(ends.reader, move |heard| {
+    let limit = move_messages(ends.reader, move |heard| {
         let input = heard.map_or(AgentInput::Disconnected, AgentInput::Message);
         sender.send(input).is_ok()
     })?;
-    let mut agent = Agent::new(hello, clock.now());
+    let mut agent = Agent::new(hello, challenge, clock.now());
     let mut actions = Vec::new();
     let mut ticks = Ticks::default();
     loop {
@@ -272,6 +285,7 @@ pub fn serve(
         for action in actions.drain(..) {
             match action {
                 AgentAction::Send(message) => drop(to_writer.send(message)),
+                AgentAction::Trust => limit.trust(),
                 AgentAction::Exit { status } => {
                     closer.close();
                     return Ok(status);

@@ -1,10 +1,14 @@
 //! Messages on a stream of bytes: a JSON document a line.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
+
+use crate::message::printable;
 
 /// Length of a frame at the most, in bytes, once both ends have greeted: the whole histograms of a few thousand jobs.
 pub const MAX_FRAME: usize = 256 << 20;
@@ -40,23 +44,40 @@ pub enum FrameError {
     },
 }
 
+/// How long the frames of one stream may be; shared by its reader, who obeys, and whoever learns that the other end can be trusted.
+#[derive(Clone, Debug)]
+pub struct FrameLimit(Arc<AtomicUsize>);
+
+impl FrameLimit {
+    /// From now on messages of up to [`MAX_FRAME`] bytes are taken.
+    pub fn trust(&self) {
+        self.0.store(MAX_FRAME, Ordering::Relaxed);
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Reads messages from a stream.
 #[derive(Debug)]
 pub struct FrameReader<R> {
     stream: BufReader<R>,
-    limit: usize,
+    limit: FrameLimit,
     line: Vec<u8>,
 }
 
 impl<R: Read> FrameReader<R> {
-    /// A reader that takes greetings only ([`MAX_GREETING`]) until [`FrameReader::trust`].
+    /// A reader that takes greetings only ([`MAX_GREETING`]) until [`FrameLimit::trust`].
     pub fn new(stream: R) -> Self {
-        FrameReader { stream: BufReader::new(stream), limit: MAX_GREETING, line: Vec::new() }
+        let limit = FrameLimit(Arc::new(AtomicUsize::new(MAX_GREETING)));
+        FrameReader { stream: BufReader::new(stream), limit, line: Vec::new() }
     }
 
-    /// From now on takes messages of up to [`MAX_FRAME`] bytes.
-    pub fn trust(&mut self) {
-        self.limit = MAX_FRAME;
+    /// The limit of this reader.
+    #[must_use]
+    pub fn limit(&self) -> FrameLimit {
+        self.limit.clone()
     }
 
     /// Waits for the next message; `None` at the end of the stream. Empty lines are skipped.
@@ -67,30 +88,51 @@ impl<R: Read> FrameReader<R> {
     pub fn read<M: DeserializeOwned>(&mut self) -> Result<Option<M>, FrameError> {
         loop {
             self.line.clear();
-            let limit = self.limit as u64 + 1;
-            self.stream.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
-            match self.line.pop() {
-                None => return Ok(None),
-                Some(b'\n') if self.line.iter().all(u8::is_ascii_whitespace) => {}
-                Some(b'\n') => break,
-                Some(_) if self.line.len() as u64 + 1 == limit => {
-                    return Err(FrameError::TooLong { limit: self.limit });
-                }
-                Some(_) => return Err(FrameError::Cut),
+            if !self.read_line()? {
+                return Ok(None);
+            }
+            if !self.line.iter().all(u8::is_ascii_whitespace) {
+                break;
             }
         }
         let message = serde_json::from_slice(&self.line);
         // One long message does not keep its memory for all later ones.
         let foreign = message.map_err(|source| FrameError::Foreign { start: shown(&self.line), source });
+        self.line.clear();
         self.line.shrink_to(MAX_GREETING);
         foreign.map(Some)
+    }
+
+    /// Appends the bytes to the next line end, which is left out; false at the end of the stream.
+    fn read_line(&mut self) -> Result<bool, FrameError> {
+        loop {
+            let bytes = match self.stream.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let piece = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let (length, is_end) = (piece.len(), piece.len() < bytes.len());
+            if bytes.is_empty() {
+                return if self.line.is_empty() { Ok(false) } else { Err(FrameError::Cut) };
+            }
+            // Asked after the wait: the limit may have changed in the meantime.
+            let limit = self.limit.bytes();
+            if self.line.len() + length > limit {
+                return Err(FrameError::TooLong { limit });
+            }
+            self.line.extend_from_slice(piece);
+            self.stream.consume(length + usize::from(is_end));
+            if is_end {
+                return Ok(true);
+            }
+        }
     }
 }
 
 /// The beginning of a line, for a message: no control characters, which could do harm in a terminal.
 fn shown(line: &[u8]) -> String {
     let start = &line[..line.len().min(SHOWN)];
-    String::from_utf8_lossy(start).chars().map(|c| if c.is_control() { '.' } else { c }).collect()
+    printable(&String::from_utf8_lossy(start), SHOWN)
 }
 
 /// Writes a message and flushes the stream.
@@ -146,7 +188,7 @@ mod tests {
         assert_eq!(all(&[&longest[..], b"\n"].concat()), (vec![], Some(limit.clone())));
         assert_eq!(all(&longest), (vec![], Some(limit)));
         let mut reader = FrameReader::new(&longest[..]);
-        reader.trust();
+        reader.limit().trust();
         assert!(matches!(reader.read::<Vec<u64>>(), Err(FrameError::Cut)));
     }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::{AgentHello, ClockTime, PROTOCOL, RoundTrips};
+use crate::token::Greetings;
+use crate::{AgentHello, Challenge, ClockTime, PROTOCOL, RoundTrips};
 
 /// A host, by its position in the list of the run's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +30,15 @@ pub enum HostLoss {
         /// Program and protocol of the coordinator.
         ours: String,
     },
+    /// It wants a token, and there is none.
+    #[error("the server wants a token: give the one that it was started with as --token-file FILE")]
+    TokenWanted,
+    /// It was started without a token, so whoever answers there cannot prove to be ours.
+    #[error("the server has no token, and this end does: start it with the same --token-file FILE")]
+    NoToken,
+    /// It has another token.
+    #[error("the token is another one than the server's: give both ends the same --token-file FILE")]
+    OtherToken,
     /// It had not ended when the user asked a second time.
     #[error("its jobs did not end when asked to, and were given up")]
     Abandoned,
@@ -53,6 +63,8 @@ pub struct PhaseStart {
 pub(crate) enum Stage {
     /// Nothing has come yet.
     Greeting,
+    /// It has to prove that it has the token.
+    Proving(Greetings),
     /// Its clock is being measured.
     Measuring,
     /// It has the plan and checks it.
@@ -75,6 +87,10 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 pub(crate) struct Host {
     pub stage: Stage,
+    /// What it has to prove.
+    pub challenge: Option<Challenge>,
+    /// What it said about itself, until it has proved what it has to.
+    pub hello: Option<AgentHello>,
     pub trips: RoundTrips,
     pub last_heard: ClockTime,
     pub last_ping: ClockTime,
@@ -85,9 +101,11 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub fn new(now: ClockTime) -> Self {
+    pub fn new(challenge: Option<Challenge>, now: ClockTime) -> Self {
         Host {
             stage: Stage::Greeting,
+            challenge,
+            hello: None,
             trips: RoundTrips::default(),
             last_heard: now,
             last_ping: now,

@@ -24,14 +24,16 @@ mod host;
 mod host_list;
 mod message;
 mod protocol;
+mod token;
 
 pub use agent::{Agent, AgentAction, AgentInput};
 pub use carrier::{Carrier, Closer, Ends, StreamPair};
 pub use clock::{ClockOffset, ClockTime, RoundTrips};
 pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
 pub use exchange::{HostClock, agent_inputs, coordinate, serve};
-pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
+pub use frame::{FrameError, FrameLimit, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
 pub use host::{HostId, HostLoss, PhaseStart};
 pub use host_list::{HostListError, MAX_HOSTS, host_names, hosts_of_file};
 pub use message::{AgentHello, CoordinatorHello, JobText, PlanText, Stream, ToAgent, ToCoordinator};
 pub use protocol::{PROTOCOL, ProtocolVersion};
+pub use token::{Challenge, MAX_TOKEN, MIN_TOKEN, Nonce, Proof, Token, TokenError};

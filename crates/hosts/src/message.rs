@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ClockTime, ProtocolVersion};
+use crate::{ClockTime, Nonce, PROTOCOL, Proof, ProtocolVersion};
 
 /// From the coordinator to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,11 @@ use crate::{ClockTime, ProtocolVersion};
 pub enum ToAgent {
     /// The first message.
     Hello(CoordinatorHello),
+    /// Proves that the coordinator has the token that the agent wants.
+    Proof {
+        /// Over both greetings.
+        proof: Proof,
+    },
     /// Asks for a [`ToCoordinator::Pong`]: measures the clock offset, and says that the coordinator lives.
     Ping {
         /// By the coordinator's clock.
@@ -48,6 +53,13 @@ pub enum ToAgent {
 pub enum ToCoordinator {
     /// The answer to [`ToAgent::Hello`].
     Hello(AgentHello),
+    /// Proves in turn that the agent has the token; the coordinator has proved it before.
+    Proof {
+        /// Over both greetings.
+        proof: Proof,
+    },
+    /// The coordinator has another token, or none.
+    Denied,
     /// The answer to [`ToAgent::Ping`].
     Pong {
         /// As in the ping.
@@ -122,6 +134,9 @@ pub struct CoordinatorHello {
     pub protocol: ProtocolVersion,
     /// The version of the program, as `--version` prints it.
     pub program: String,
+    /// Of a coordinator with a token, for the agent to prove that it has it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<Nonce>,
 }
 
 /// Who an agent is.
@@ -135,6 +150,38 @@ pub struct AgentHello {
     pub host: String,
     /// The architecture, as `uname -m` prints it.
     pub arch: String,
+    /// Of an agent with a token, for the coordinator to prove that it has it too. The conversation fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<Nonce>,
+}
+
+/// Characters at most of what an agent says about itself.
+const MAX_ABOUT: usize = 255;
+
+impl AgentHello {
+    /// The greeting of an agent with this version of the program, on this host.
+    #[must_use]
+    pub fn new(program: &str, host: &str, arch: &str) -> Self {
+        AgentHello {
+            protocol: PROTOCOL,
+            program: program.to_owned(),
+            host: host.to_owned(),
+            arch: arch.to_owned(),
+            nonce: None,
+        }
+    }
+
+    /// The same with texts that can do no harm in a terminal or fill it: a stranger may have written them.
+    pub(crate) fn harmless(self) -> Self {
+        let [program, host, arch] =
+            [self.program, self.host, self.arch].map(|text| printable(&text, MAX_ABOUT));
+        AgentHello { program, host, arch, ..self }
+    }
+}
+
+/// The beginning of a text from elsewhere, with dots for control characters.
+pub(crate) fn printable(text: &str, limit: usize) -> String {
+    text.chars().take(limit).map(|c| if c.is_control() { '.' } else { c }).collect()
 }
 
 /// The jobs of a host, as text: names of files, sizes in percent and engines mean what they mean there.
@@ -176,6 +223,8 @@ impl ToCoordinator {
     pub const fn name(&self) -> &'static str {
         match self {
             ToCoordinator::Hello(_) => "hello",
+            ToCoordinator::Proof { .. } => "proof",
+            ToCoordinator::Denied => "denied",
             ToCoordinator::Pong { .. } => "pong",
             ToCoordinator::Text { .. } => "text",
             ToCoordinator::Checked { .. } => "checked",

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_hosts::{
     AgentAction, AgentHello, AgentInput, Carrier, ClockTime, CoordinatorAction, CoordinatorSettings, Ends,
-    HostClock, HostId, HostLoss, PROTOCOL, PlanText, StreamPair, ToCoordinator, agent_inputs, coordinate,
-    serve,
+    HostClock, HostId, HostLoss, PlanText, StreamPair, ToCoordinator, agent_inputs, coordinate, serve,
 };
 use serde_json::json;
 
@@ -24,12 +23,7 @@ const SETTINGS: CoordinatorSettings = CoordinatorSettings {
 };
 
 fn hello(host: &str) -> AgentHello {
-    AgentHello {
-        protocol: PROTOCOL,
-        program: "ferrio 0.1.0".into(),
-        host: host.into(),
-        arch: "x86_64".into(),
-    }
+    AgentHello::new("ferrio 0.1.0", host, "x86_64")
 }
 
 /// An agent whose jobs have `phases` phases of 10 ms each; returns its exit status.

@@ -7,8 +7,9 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use ferrio_hosts::{
-    Agent, AgentAction, AgentHello, AgentInput, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput,
-    CoordinatorSettings, HostId, HostLoss, PROTOCOL, PlanText, ProtocolVersion, ToAgent, ToCoordinator,
+    Agent, AgentAction, AgentHello, AgentInput, Challenge, ClockTime, Coordinator, CoordinatorAction,
+    CoordinatorInput, CoordinatorSettings, HostId, HostLoss, Nonce, PROTOCOL, PlanText, ProtocolVersion,
+    ToAgent, ToCoordinator, Token,
 };
 use serde_json::Value;
 
@@ -82,8 +83,56 @@ enum Happening {
     UserStops,
 }
 
+/// Which tokens the two ends of a conversation have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Tokens {
+    /// None, or the same.
+    Fit,
+    OnlyAgent,
+    OnlyCoordinator,
+    Different,
+}
+
+impl Tokens {
+    fn drawn(dice: &mut Dice, coordinator_has_one: bool) -> Tokens {
+        match dice.below(100) {
+            0..=1 if coordinator_has_one => Tokens::OnlyCoordinator,
+            2..=3 if coordinator_has_one => Tokens::Different,
+            0..=3 => Tokens::OnlyAgent,
+            _ => Tokens::Fit,
+        }
+    }
+
+    /// The token of the agent.
+    fn of_agent(self, coordinator_has_one: bool) -> Option<&'static [u8]> {
+        match self {
+            Tokens::Fit => coordinator_has_one.then_some(TOKEN),
+            Tokens::OnlyAgent => Some(TOKEN),
+            Tokens::OnlyCoordinator => None,
+            Tokens::Different => Some(b"another-token-16"),
+        }
+    }
+
+    fn loss(self) -> Option<HostLoss> {
+        match self {
+            Tokens::Fit => None,
+            Tokens::OnlyAgent => Some(HostLoss::TokenWanted),
+            Tokens::OnlyCoordinator => Some(HostLoss::NoToken),
+            Tokens::Different => Some(HostLoss::OtherToken),
+        }
+    }
+}
+
+const TOKEN: &[u8] = b"one-token-for-all";
+
+fn challenge(dice: &mut Dice, token: Option<&[u8]>) -> Option<Challenge> {
+    let nonce = Nonce(std::array::from_fn(|_| dice.below(256) as u8));
+    token.map(|token| Challenge::new(Token::new(token).unwrap(), nonce))
+}
+
 struct Host {
     agent: Agent,
+    tokens: Tokens,
     clock: Clock,
     /// Longest way of a message, ns.
     delay: u64,
@@ -130,7 +179,7 @@ struct World {
 }
 
 fn hello(protocol: ProtocolVersion) -> AgentHello {
-    AgentHello { protocol, program: "ferrio 0.1.0".into(), host: "h".into(), arch: "x86_64".into() }
+    AgentHello { protocol, ..AgentHello::new("ferrio 0.1.0", "h", "x86_64") }
 }
 
 impl World {
@@ -145,13 +194,17 @@ impl World {
         let number = 1 + dice.below(8) as usize;
         let clock = Clock::drawn(&mut dice);
         let phases = 1 + dice.below(4) as u32;
+        let has_token = dice.happens(50);
         let hosts: Vec<Host> = (0..number)
             .map(|_| {
+                let tokens = Tokens::drawn(&mut dice, has_token);
+                let asked = challenge(&mut dice, tokens.of_agent(has_token));
                 let its = Clock::drawn(&mut dice);
                 let protocol =
                     if dice.happens(1) { ProtocolVersion { major: 2, minor: 0 } } else { PROTOCOL };
                 Host {
-                    agent: Agent::new(hello(protocol), its.at(0)),
+                    agent: Agent::new(hello(protocol), asked, its.at(0)),
+                    tokens,
                     clock: its,
                     delay: [10_000, MS, 40 * MS, 300 * MS][dice.below(4) as usize],
                     arrival: [0; 2],
@@ -170,7 +223,8 @@ impl World {
             })
             .collect();
         let mut actions = Vec::new();
-        let plans = vec![PlanText::default(); number];
+        let token = has_token.then_some(TOKEN);
+        let plans = (0..number).map(|_| (PlanText::default(), challenge(&mut dice, token))).collect();
         let coordinator = Coordinator::new(settings, "ferrio 0.1.0", plans, clock.at(0), &mut actions);
         let mut world = World {
             dice,
@@ -250,7 +304,11 @@ impl World {
                     }
                 }
                 CoordinatorAction::Close(HostId(host)) => self.close(host),
-                CoordinatorAction::Greeted(..) => {}
+                CoordinatorAction::Greeted(HostId(host), _) => {
+                    if self.hosts[host].tokens != Tokens::Fit {
+                        self.wrong(format!("the coordinator trusts {host} without its token"));
+                    }
+                }
                 CoordinatorAction::Deliver(HostId(host), message) => match message {
                     ToCoordinator::Ended { .. } => self.outcome.ended.push(host),
                     ToCoordinator::Refused { .. } => self.outcome.refused.push(host),
@@ -288,6 +346,10 @@ impl World {
                         self.send(host, 1, Happening::ToCoordinator(host, message));
                     }
                 }
+                AgentAction::Trust if self.hosts[host].tokens.of_agent(false).is_some() => {
+                    self.wrong(format!("agent {host} trusts a coordinator without its token"));
+                }
+                AgentAction::Trust => {}
                 AgentAction::Check(_) => self.check(host),
                 AgentAction::Prepare => {
                     let (run, delay) = (self.hosts[host].run, self.dice.below(3 * SECOND));
@@ -455,8 +517,15 @@ impl World {
                 && !lost.is_empty()
                 && self.user_stopped.is_none()
                 && host.stopped.is_none()
+                && host.tokens == Tokens::Fit
             {
                 problems.push(format!("host {at} is well and lost: {lost:?}"));
+            }
+            if host.tokens != Tokens::Fit && host.fault.is_none() && !lost.is_empty() {
+                let expected = host.tokens.loss();
+                if lost != expected.iter().collect::<Vec<_>>() {
+                    problems.push(format!("host {at} has {:?}, and is lost: {lost:?}", host.tokens));
+                }
             }
             if let Some((fault, _)) = host.fault
                 && lost.is_empty()
@@ -499,6 +568,9 @@ struct Seen {
     silent: usize,
     other_versions: usize,
     abandoned: usize,
+    tokens_wanted: usize,
+    no_tokens: usize,
+    other_tokens: usize,
 }
 
 impl Seen {
@@ -516,6 +588,9 @@ impl Seen {
                 HostLoss::Silent(_) => &mut self.silent,
                 HostLoss::OtherVersion { .. } => &mut self.other_versions,
                 HostLoss::Abandoned => &mut self.abandoned,
+                HostLoss::TokenWanted => &mut self.tokens_wanted,
+                HostLoss::NoToken => &mut self.no_tokens,
+                HostLoss::OtherToken => &mut self.other_tokens,
                 HostLoss::OutOfTurn(name) => panic!("{name} is out of turn"),
             } += 1;
         }
@@ -533,7 +608,9 @@ fn every_conversation_ends_with_the_truth() {
     }
     let Seen { phases, whole_runs, refusals, stops, dead_coordinators, .. } = seen;
     let Seen { disconnected, silent, other_versions, abandoned, .. } = seen;
-    let losses = [disconnected, silent, other_versions, abandoned].into_iter().min();
+    let Seen { tokens_wanted, no_tokens, other_tokens, .. } = seen;
+    let losses = [disconnected, silent, other_versions, abandoned, tokens_wanted, no_tokens, other_tokens];
+    let losses = losses.into_iter().min();
     let least = [refusals, stops, dead_coordinators].into_iter().chain(losses).min();
     assert!(phases > 10_000 && whole_runs > 1_000 && least > Some(20), "{seen:?}");
 }
