@@ -4,11 +4,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Skew;
 use crate::choice::choices;
 
 choices! {
     /// `workload`: the database whose I/O is modelled.
+    #[derive(Serialize, Deserialize)]
     pub enum DatabaseModel {
         Innodb: "innodb", "Pages are written twice, first to the double-write area";
         Postgres: "postgres", "The first change of a page after a checkpoint puts the whole page into the log";

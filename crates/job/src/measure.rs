@@ -1,9 +1,11 @@
 //! The figures that are measured of a job, by which clock, and how they are printed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::choice::choices;
 
 /// Which figures are measured and printed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
     /// `disable_lat` off (total latency measured).
     pub lat: bool,
@@ -49,6 +51,7 @@ impl Measure {
 
 choices! {
     /// `unified_rw_reporting`.
+    #[derive(Serialize, Deserialize)]
     pub enum UnifiedReporting default None {
         None: "none", "Each direction separately";
         Mixed: "mixed", "All directions combined";
@@ -88,7 +91,7 @@ choices! {
 }
 
 /// How numbers are printed for this job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Units {
     /// 1024 or 1000.
     pub kb_base: u32,

@@ -9,6 +9,7 @@ use crate::choice::choices;
 
 choices! {
     /// `tuning=`: which conditions a job measures under.
+    #[derive(Serialize, Deserialize)]
     pub enum Tuning default Lean {
         Fio: "fio", "The conditions of fio: what costs less only if options ask for it";
         Lean: "lean", "What costs less, wherever no option forbids it and the kernel allows it";

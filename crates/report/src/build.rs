@@ -2,8 +2,10 @@
 
 pub(crate) mod database;
 pub(crate) mod direction;
-mod entry;
-mod ferrio;
+pub(crate) mod entry;
+pub(crate) mod ferrio;
+pub(crate) mod record;
+mod steady;
 mod verify;
 
 use std::time::Duration;
@@ -22,23 +24,19 @@ use crate::num::{finite, per_second};
 use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
 pub(crate) use direction::{HistogramOptions, latency_report};
-use entry::{EntryJobs, RunTimes, entries, job_report, option_pairs};
-pub use entry::{entry_jobs, entry_names};
+use entry::{RunTimes, job_report, option_pairs};
 use ferrio::ferrio_report;
+use record::{EntryRecord, entry_records};
+pub use record::{entry_jobs, entry_names};
 
 impl RunReport {
     /// Builds the report of a run.
     #[must_use]
     pub fn new(plan: &Plan, result: &RunResult, options: &ReportOptions) -> Self {
-        let entries = entries(plan, result);
+        let entries = entry_records(plan, result);
         let groups = groups(plan, &entries);
-        let elapsed = seconds_rounded_up(result.elapsed);
-        let histograms = HistogramOptions {
-            buckets: options.buckets(),
-            bins: options.formats.have_details(),
-            requested: &options.requested_percentiles,
-        };
-        let times = RunTimes { elapsed, eta: eta(plan, result, elapsed) };
+        let histograms = HistogramOptions::of(options);
+        let times = run_times(plan, result);
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();
         let mut ferrio = ferrio_report(plan, result, options, &jobs, &entries, histograms);
@@ -71,8 +69,14 @@ impl RunReport {
     }
 }
 
+/// The times of a run so far.
+pub(crate) fn run_times(plan: &Plan, result: &RunResult) -> RunTimes {
+    let elapsed = seconds_rounded_up(result.elapsed);
+    RunTimes { elapsed, eta: eta(plan, result, elapsed) }
+}
+
 /// The groups of the plan; a group without an entry is empty.
-fn groups(plan: &Plan, entries: &[EntryJobs<'_>]) -> Vec<GroupReport> {
+fn groups(plan: &Plan, entries: &[EntryRecord<'_>]) -> Vec<GroupReport> {
     let mut groups: Vec<GroupReport> = Vec::new();
     for spec in plan.jobs.iter().map(|planned| &planned.spec) {
         if groups.iter().all(|group| group.id != spec.group) {
@@ -85,22 +89,29 @@ fn groups(plan: &Plan, entries: &[EntryJobs<'_>]) -> Vec<GroupReport> {
         }
     }
     for entry in entries {
-        let spec = entry.first().0;
-        let Some(group) = groups.iter_mut().find(|group| group.id == spec.group) else { continue };
-        group.units = spec.units;
-        let GroupReport { directions, mixed, .. } = group;
-        if entry.unified() == UnifiedReporting::Mixed {
-            add_to_group(mixed, &entry.stats().mixed());
-            continue;
+        if let Some(group) = groups.iter_mut().find(|group| group.id == entry.groupid) {
+            group.add(entry);
         }
-        for (sum, figures) in directions.iter_mut().zip(&entry.stats().directions) {
+    }
+    groups
+}
+
+impl GroupReport {
+    /// Adds the figures of an entry.
+    fn add(&mut self, entry: &EntryRecord<'_>) {
+        self.units = entry.units;
+        let GroupReport { directions, mixed, .. } = self;
+        if entry.measure.unified == UnifiedReporting::Mixed {
+            add_to_group(mixed, &entry.stats.mixed());
+            return;
+        }
+        for (sum, figures) in directions.iter_mut().zip(&entry.stats.directions) {
             add_to_group(sum, figures);
-            if entry.unified() == UnifiedReporting::Both {
+            if entry.measure.unified == UnifiedReporting::Both {
                 add_to_group(mixed, figures);
             }
         }
     }
-    groups
 }
 
 fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {

@@ -9,6 +9,7 @@ use ferrio_job::{
 };
 use ferrio_results::{DatabaseIo, JobResult, RunResult};
 use ferrio_stats::Latency;
+use serde::{Deserialize, Serialize};
 
 /// A database model with its jobs.
 pub(crate) struct DatabaseModelRun<'a> {
@@ -74,7 +75,7 @@ impl DatabaseIoKind {
 }
 
 /// Totals of one kind of I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IoTotal {
     /// I/Os of the sessions.
     sessions: ConcurrentIo,
@@ -83,7 +84,7 @@ pub(crate) struct IoTotal {
 }
 
 /// I/Os of jobs that run at the same time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ConcurrentIo {
     count: u64,
     /// 0 for syncs.
@@ -142,7 +143,7 @@ impl IoTotal {
 }
 
 /// Totals over the jobs of a database model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct DatabaseTotals {
     /// The longest run time of a session.
     pub(crate) runtime_ms: u64,

@@ -6,6 +6,7 @@
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`, `benchmarks`, `rows`; `num` has numbers as fio
 //!   prints them, `quantity` figures with the unit that fits, and `unique_names` the names of entries where no two may be equal.
+//! - Of a run on many hosts: `host_report` is what an agent sends of its run.
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
 //!   for the document).
 //! - From logs that are read back: `logged`.
@@ -23,6 +24,7 @@ mod environment;
 mod eta;
 mod format;
 mod grouping;
+mod host_report;
 mod html;
 mod interval;
 mod json;
@@ -50,6 +52,7 @@ pub use environment::RunEnvironment;
 pub use eta::clock_text;
 pub use format::{Format, Formats};
 pub use grouping::{distinct, grouped};
+pub use host_report::HostReport;
 pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;

@@ -119,7 +119,7 @@ impl RunReport {
 }
 
 /// Summary of one group of jobs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupReport {
     /// Group number.
     pub id: u32,
@@ -132,7 +132,7 @@ pub struct GroupReport {
 }
 
 /// One direction of a group, over its report entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupDirection {
     /// Bytes moved.
     pub bytes: u64,

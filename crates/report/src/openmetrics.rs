@@ -11,7 +11,7 @@ mod exposition;
 use std::collections::BTreeMap;
 
 use crate::model::{
-    DirectionReport, DiskReport, GroupDirection, GroupReport, HostReport, JobReport, LabelledShares,
+    DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, LabelledShares, MachineReport,
     RunFacts, RunReport, TargetReport,
 };
 use database::{DATABASES, databases};
@@ -296,7 +296,7 @@ fn facts(report: &RunReport) -> Option<&RunFacts> {
 /// An unknown fact has an empty label, which means no label.
 fn about(report: &RunReport) -> Vec<MetricPoint> {
     let Some(ferrio) = &report.ferrio else { return Vec::new() };
-    let HostReport { name, kernel, arch, cpu_model, .. } = ferrio.host.clone();
+    let MachineReport { name, kernel, arch, cpu_model, .. } = ferrio.host.clone();
     let labels = vec![
         ("version", ferrio.version.clone()),
         ("fio_version", report.version.clone()),

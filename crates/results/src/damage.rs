@@ -38,4 +38,18 @@ impl DamageTally {
         }
         Diagnostic::note(message).code("verify-damage").prefix(Prefix::Program)
     }
+
+    /// The damaged blocks of several jobs, with the details of all of them.
+    #[must_use]
+    pub fn total<'a>(tallies: impl Iterator<Item = &'a DamageTally>) -> DamageTally {
+        let mut total = DamageTally::default();
+        for tally in tallies {
+            for (&kind, &count) in &tally.counts {
+                let sum = total.counts.entry(kind).or_default();
+                *sum = sum.saturating_add(count);
+            }
+            total.blocks.extend_from_slice(&tally.blocks);
+        }
+        total
+    }
 }

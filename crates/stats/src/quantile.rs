@@ -3,10 +3,12 @@
 //! Each of fio's buckets consists of whole HDR buckets, so its counts are those of fio. Ranks are computed in integers: at exact ones (99.9
 //! % of 1000 samples) a rounding error of floating point would skip a sample.
 
+use serde::{Deserialize, Serialize};
+
 use crate::latency::{Latency, fio_bucket, fio_bucket_value};
 
 /// The buckets from which quantiles are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Buckets {
     /// Those of the HDR histogram: 128 per doubling, up to 2^62 ns.
     #[default]

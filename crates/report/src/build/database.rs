@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use ferrio_job::{DatabaseModel, JobSpec, PageReads, TransactionStep};
+use ferrio_job::{DatabaseModel, JobSpec, PageReads, Plan, TransactionStep};
+use ferrio_results::RunResult;
 use ferrio_stats::Latency;
+use serde::{Deserialize, Serialize};
 
 use super::direction::{HistogramOptions, latency_report};
-use crate::database::{DatabaseIoKind, DatabaseModelRun, DatabaseTotals, IoTotal};
+use crate::database::{DatabaseIoKind, DatabaseModelRun, DatabaseTotals, IoTotal, databases};
 use crate::messages::report_name;
 use crate::model::{
     DATABASE_PERCENTILES, DatabaseIoReport, DatabaseIoReports, DatabaseReport, EtcdReport, LatencyReport,
@@ -17,40 +19,77 @@ use crate::num::{finite, percent, whole_ms};
 /// The limit in etcd's documentation for the 99th percentile of log syncs, in ns.
 const ETCD_LIMIT_NS: u64 = 10_000_000;
 
-/// The report on a model; `None` if no entry reports its sessions.
-pub(super) fn database_report(
-    load: &DatabaseModelRun<'_>,
-    histograms: HistogramOptions<'_>,
-) -> Option<DatabaseReport> {
-    let spec = load.first().spec;
-    if !load.is_reported() {
-        return None;
+/// What the report on a model is made from: an agent sends it, and those of the same model add up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct DatabaseRecord {
+    /// `jobname` of the entry of its sessions.
+    pub(crate) jobname: String,
+    /// `groupid` of the entry of its sessions.
+    pub(crate) groupid: u32,
+    pub(crate) sessions: u32,
+    /// Transactions that arrive per second.
+    pub(crate) rate: Option<f64>,
+    pub(crate) settings: DatabaseSettings,
+    pub(crate) totals: DatabaseTotals,
+}
+
+/// The settings of a model that its figures depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DatabaseSettings {
+    pub(crate) model: DatabaseModel,
+    pub(crate) has_pool: bool,
+    pub(crate) percentiles: Vec<f64>,
+}
+
+impl DatabaseSettings {
+    pub(crate) fn of(load: &DatabaseModelRun<'_>) -> Self {
+        DatabaseSettings {
+            model: load.database.model,
+            has_pool: matches!(load.database.reads, PageReads::Pool { .. }),
+            percentiles: percentiles(load.first().spec),
+        }
     }
-    let totals = load.measured();
-    Some(DatabaseReport {
-        jobname: report_name(spec).to_owned(),
-        groupid: spec.group,
-        model: load.database.model.word().to_owned(),
+}
+
+/// The models whose sessions have an entry.
+pub(crate) fn database_records(plan: &Plan, result: &RunResult) -> Vec<DatabaseRecord> {
+    let record = |load: &DatabaseModelRun<'_>| DatabaseRecord {
+        jobname: report_name(load.first().spec).to_owned(),
+        groupid: load.first().spec.group,
         sessions: load.database.sessions,
+        rate: load.load.rate,
+        settings: DatabaseSettings::of(load),
+        totals: load.measured(),
+    };
+    databases(plan, result).iter().filter(|load| load.is_reported()).map(record).collect()
+}
+
+/// The report on a model.
+pub(crate) fn database_report(record: &DatabaseRecord, histograms: HistogramOptions<'_>) -> DatabaseReport {
+    let DatabaseRecord { jobname, groupid, sessions, rate, settings, totals } = record;
+    DatabaseReport {
+        jobname: jobname.clone(),
+        groupid: *groupid,
+        model: settings.model.word().to_owned(),
+        sessions: *sessions,
         runtime: totals.runtime_ms,
-        transaction_rate: load.load.rate,
-        figures: transaction_report(load, &totals, None, histograms),
+        transaction_rate: *rate,
+        figures: transaction_report(settings, totals, None, histograms),
         written_back_after: Some(whole_ms(totals.background_tail())).filter(|&ms| ms > 0),
-        etcd: etcd_report(load.database.model, &totals, histograms),
-    })
+        etcd: etcd_report(settings.model, totals, histograms),
+    }
 }
 
 /// The figures of a part of a run that took `time`. Without `time`, rates use the run time of each job.
 pub(crate) fn transaction_report(
-    load: &DatabaseModelRun<'_>,
+    settings: &DatabaseSettings,
     totals: &DatabaseTotals,
     time: Option<Duration>,
     histograms: HistogramOptions<'_>,
 ) -> TransactionReport {
     // Jobs that did not answer are missing from the latencies and I/Os of the latest transactions.
     let (transactions, told) = (totals.transactions, totals.latency.count());
-    let percentiles = percentiles(load.first().spec);
-    let latency = |latency: &Latency| latency_report(latency, &percentiles, true, histograms);
+    let latency = |latency: &Latency| latency_report(latency, &settings.percentiles, true, histograms);
     let [read, log_write, sync, write_back_wait] =
         TransactionStep::ALL.map(|step| step_report(&totals.steps[step as usize], totals, &latency));
     let io = |kind| io_report(totals.io(kind), told, time);
@@ -63,7 +102,6 @@ pub(crate) fn transaction_report(
         sum(&kinds, figure)
     };
     let share = |part: u64, rest: u64| (part + rest > 0).then(|| percent(part, part + rest));
-    let has_pool = matches!(load.database.reads, PageReads::Pool { .. });
     let data_reads = totals.io(DatabaseIoKind::DataRead).count();
     TransactionReport {
         transactions,
@@ -83,7 +121,7 @@ pub(crate) fn transaction_report(
         read_ios_share: share(reads(IoTotal::count), writes(IoTotal::count)),
         read_bytes_share: share(reads(IoTotal::bytes), writes(IoTotal::bytes)),
         pool_hits: totals.pool_hits,
-        pool_hit_share: share(totals.pool_hits, data_reads).filter(|_| has_pool),
+        pool_hit_share: share(totals.pool_hits, data_reads).filter(|_| settings.has_pool),
         commits_per_sync: (totals.commit_syncs() > 0).then(|| ratio(told, totals.commit_syncs())),
         full_pages: totals.full_pages,
         written_back: totals.written_back,

@@ -1,19 +1,19 @@
 //! One direction of an entry: rates, samples, latencies, and latencies by priority.
 
-use ferrio_job::{IoPriority, JobSpec, Measure};
+use ferrio_job::{IoPriority, Measure};
 use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency, PriorityLatency};
 
 use crate::model::{DirectionReport, LatencyReport, Pairs, Percentiles, PriorityReport, SyncReport};
 use crate::num::{finite, per_second};
+use crate::report_options::ReportOptions;
 
 pub(super) fn direction_report(
     stats: &DirectionStats,
     group_bw: u64,
-    spec: &JobSpec,
+    measure: &Measure,
     histograms: HistogramOptions<'_>,
 ) -> DirectionReport {
     let bw_bytes = per_second(stats.bytes, stats.runtime_ms);
-    let measure = &spec.measure;
     let latency = |latency: Option<&Latency>, percentiles: bool| {
         latency.map(|l| latency_report(l, &measure.percentiles, percentiles, histograms)).unwrap_or_default()
     };
@@ -56,9 +56,12 @@ pub(super) fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
     if group_kib <= 1.0 { 100.0 } else { finite(100.0 * mean_kib.floor() / group_kib).min(100.0) }
 }
 
-pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: HistogramOptions<'_>) -> SyncReport {
+pub(super) fn sync_report(
+    stats: &JobStats,
+    measure: &Measure,
+    histograms: HistogramOptions<'_>,
+) -> SyncReport {
     let total_ios = stats.sync.ios;
-    let measure = &spec.measure;
     let lat_ns =
         stats.sync.latency.as_deref().map(|latency| {
             latency_report(latency, &measure.percentiles, measure.any_percentiles(), histograms)
@@ -69,12 +72,13 @@ pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histogra
 /// Percentiles of syncs, whether percentiles are enabled or not.
 pub(super) fn sync_percentiles(
     stats: &JobStats,
-    spec: &JobSpec,
+    measure: &Measure,
     histograms: HistogramOptions<'_>,
 ) -> Percentiles {
-    let list = &spec.measure.percentiles;
     let latency = stats.sync.latency.as_deref();
-    latency.map(|latency| Pairs(latency.percentiles(histograms.buckets, list))).unwrap_or_default()
+    latency
+        .map(|latency| Pairs(latency.percentiles(histograms.buckets, &measure.percentiles)))
+        .unwrap_or_default()
 }
 
 /// The histogram data that the latencies of a report include.
@@ -86,6 +90,16 @@ pub(crate) struct HistogramOptions<'a> {
     pub(crate) bins: bool,
     /// Percentiles for thresholds that are not in the document.
     pub(crate) requested: &'a [f64],
+}
+
+impl<'a> HistogramOptions<'a> {
+    pub(crate) fn of(options: &'a ReportOptions) -> Self {
+        HistogramOptions {
+            buckets: options.buckets(),
+            bins: options.formats.have_details(),
+            requested: &options.requested_percentiles,
+        }
+    }
 }
 
 /// The figures of one latency. Percentiles of `list` and buckets are included only `with_percentiles`.

@@ -8,16 +8,16 @@ use ferrio_machine::{BlockDevice, Host, StorageLocation};
 use ferrio_results::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
-use super::database::database_report;
+use super::database::{database_records, database_report};
 use super::direction::HistogramOptions;
-use super::entry::{EntryJobs, entry_jobs, option_pairs};
+use super::entry::option_pairs;
+use super::record::{EntryMember, EntryRecord};
 use super::verify::verify_report;
-use crate::database::databases;
-use crate::messages::{job_names, report_name};
+use crate::messages::job_names;
 use crate::model::{
-    ClockName, ClockReport, DeviceReport, DirectionReport, EntryMembers, FORMAT, FerrioReport, HostReport,
-    JobReport, MemberReport, Note, Pairs, ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport,
-    Warning,
+    ClockName, ClockReport, DeviceReport, DirectionReport, EntryMembers, FORMAT, FerrioReport, JobReport,
+    MachineReport, MemberReport, Note, Pairs, ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport,
+    VerifyReport, Warning,
 };
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
@@ -26,15 +26,16 @@ use crate::report_options::ReportOptions;
 const MIN_CPU_US: u64 = 200_000;
 
 /// The `ferrio` object of a run with the entries `jobs`.
-pub(super) fn ferrio_report(
+pub(crate) fn ferrio_report(
     plan: &Plan,
     result: &RunResult,
     options: &ReportOptions,
     jobs: &[JobReport],
-    entries: &[EntryJobs<'_>],
+    entries: &[EntryRecord<'_>],
     histograms: HistogramOptions<'_>,
 ) -> FerrioReport {
     let environment = &options.environment;
+    let EntryDetails { members, tuning, response_ns, verify } = EntryDetails::new(jobs, entries);
     FerrioReport {
         format: FORMAT,
         version: environment.version.clone(),
@@ -50,18 +51,14 @@ pub(super) fn ferrio_report(
         },
         quantile_error: as_bound(quantile_error(options.buckets())),
         run: run(result, options),
-        members: members(plan, jobs),
-        tuning: jobs.iter().zip(entries).map(|(job, entry)| tuning(job, entry)).collect(),
-        response_ns: jobs.iter().filter_map(response).collect(),
-        databases: databases(plan, result)
+        members,
+        tuning,
+        response_ns,
+        databases: database_records(plan, result)
             .iter()
-            .filter_map(|database| database_report(database, histograms))
+            .map(|database| database_report(database, histograms))
             .collect(),
-        verify: jobs
-            .iter()
-            .zip(entries)
-            .filter_map(|(job, entry)| verify_report(job, entry.damage()))
-            .collect(),
+        verify,
         thresholds: Vec::new(),
         series: options.series.jobs.clone(),
         device_series: options.series.devices.clone(),
@@ -98,9 +95,9 @@ fn as_bound(error: f64) -> f64 {
     (error * 1e6).ceil() / 1e6
 }
 
-fn host(host: &Host) -> HostReport {
+fn host(host: &Host) -> MachineReport {
     let Host { name, kernel, arch, cpu_model, cpus_online, memory_bytes } = host.clone();
-    HostReport { name, kernel, arch, cpu_model, cpus_online, memory_bytes }
+    MachineReport { name, kernel, arch, cpu_model, cpus_online, memory_bytes }
 }
 
 fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TargetPlace {
@@ -166,44 +163,53 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     }
 }
 
-/// The jobs of each entry that has several.
-fn members(plan: &Plan, jobs: &[JobReport]) -> Vec<EntryMembers> {
-    let entries = jobs.iter().zip(entry_jobs(plan)).filter(|(_, places)| places.len() > 1);
-    let of_entry = |(job, places): (&JobReport, Vec<usize>)| EntryMembers {
-        jobname: job.jobname.clone(),
-        groupid: job.groupid,
-        jobs: member_jobs(plan, &places),
-    };
-    entries.map(of_entry).collect()
+/// What the object says about entries.
+pub(crate) struct EntryDetails {
+    pub(crate) members: Vec<EntryMembers>,
+    pub(crate) tuning: Vec<TuningReport>,
+    pub(crate) response_ns: Vec<ResponseReport>,
+    pub(crate) verify: Vec<VerifyReport>,
 }
 
-/// The jobs with these plan indices. Clones, which share a section and are adjacent, are one element.
-fn member_jobs(plan: &Plan, places: &[usize]) -> Vec<MemberReport> {
-    let section = |place: usize| plan.sections.partition_point(|section| section.jobs.end <= place);
-    let mut members: Vec<MemberReport> = Vec::new();
-    let mut last = None;
-    for &place in places {
-        let spec = &plan.jobs[place].spec;
-        let name = report_name(spec);
-        match members.last_mut() {
-            Some(member) if last == Some(section(place)) && member.name == name => member.count += 1,
-            _ => members.push(MemberReport {
-                name: name.to_owned(),
-                count: 1,
-                options: option_pairs(&spec.options),
-            }),
+impl EntryDetails {
+    /// The details of the entries `jobs`, which were made from `entries`.
+    pub(crate) fn new(jobs: &[JobReport], entries: &[EntryRecord<'_>]) -> Self {
+        EntryDetails {
+            members: entries.iter().filter_map(members).collect(),
+            tuning: entries.iter().map(tuning).collect(),
+            response_ns: jobs.iter().filter_map(response).collect(),
+            verify: entries.iter().filter_map(verify_report).collect(),
         }
-        last = Some(section(place));
     }
-    members
+
+    /// Puts them into the object.
+    pub(crate) fn put_into(self, ferrio: &mut FerrioReport) {
+        let EntryDetails { members, tuning, response_ns, verify } = self;
+        (ferrio.members, ferrio.tuning) = (members, tuning);
+        (ferrio.response_ns, ferrio.verify) = (response_ns, verify);
+    }
 }
 
-fn tuning(job: &JobReport, entry: &EntryJobs<'_>) -> TuningReport {
+/// The jobs of an entry that has several.
+fn members(entry: &EntryRecord<'_>) -> Option<EntryMembers> {
+    let member = |EntryMember { name, count, options }: &EntryMember| MemberReport {
+        name: name.clone(),
+        count: *count,
+        options: option_pairs(options),
+    };
+    (!entry.members.is_empty()).then(|| EntryMembers {
+        jobname: entry.jobname.clone(),
+        groupid: entry.groupid,
+        jobs: entry.members.iter().map(member).collect(),
+    })
+}
+
+fn tuning(entry: &EntryRecord<'_>) -> TuningReport {
     TuningReport {
-        jobname: job.jobname.clone(),
-        groupid: job.groupid,
-        tuning: entry.first().0.tuning.word().to_owned(),
-        used: entry.optimisations().words().map(str::to_owned).collect(),
+        jobname: entry.jobname.clone(),
+        groupid: entry.groupid,
+        tuning: entry.tuning.word().to_owned(),
+        used: entry.optimisations.words().map(str::to_owned).collect(),
     }
 }
 

@@ -1,32 +1,20 @@
 //! The damaged blocks of an entry.
 
-use std::collections::BTreeMap;
+use ferrio_results::{Damage, DamageTally, DamagedBlock};
+use ferrio_stats::saturating_total;
 
-use ferrio_results::{Damage, DamageKind, DamageTally, DamagedBlock};
-
-use crate::model::{DamagedBlockReport, JobReport, VerifyReport};
-
-/// Number of damaged blocks of each kind in the jobs of an entry.
-pub(super) fn kinds<'a>(tallies: impl Iterator<Item = &'a DamageTally>) -> Vec<(DamageKind, u64)> {
-    let mut counts: BTreeMap<DamageKind, u64> = BTreeMap::new();
-    for (&kind, count) in tallies.flat_map(|tally| &tally.counts) {
-        *counts.entry(kind).or_default() += count;
-    }
-    counts.into_iter().collect()
-}
+use super::record::EntryRecord;
+use crate::model::{DamagedBlockReport, VerifyReport};
 
 /// The report on the damaged blocks of an entry; `None` without any.
-pub(super) fn verify_report<'a>(
-    job: &JobReport,
-    tallies: impl Iterator<Item = &'a DamageTally>,
-) -> Option<VerifyReport> {
-    let kinds = &job.text.damage;
-    (!kinds.is_empty()).then(|| VerifyReport {
-        jobname: job.jobname.clone(),
-        groupid: job.groupid,
-        damaged_blocks: kinds.iter().map(|(_, count)| count).sum(),
-        kinds: kinds.iter().map(|&(kind, count)| (kind.word().to_owned(), count)).collect(),
-        blocks: tallies.flat_map(|tally| &tally.blocks).map(block_report).collect(),
+pub(super) fn verify_report(entry: &EntryRecord<'_>) -> Option<VerifyReport> {
+    let DamageTally { counts, blocks } = &entry.damage;
+    (!counts.is_empty()).then(|| VerifyReport {
+        jobname: entry.jobname.clone(),
+        groupid: entry.groupid,
+        damaged_blocks: saturating_total(counts.values().copied()),
+        kinds: counts.iter().map(|(&kind, &count)| (kind.word().to_owned(), count)).collect(),
+        blocks: blocks.iter().map(block_report).collect(),
     })
 }
 

@@ -7,7 +7,7 @@ use ferrio_stats::Buckets;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::build::database::transaction_report;
+use crate::build::database::{DatabaseSettings, transaction_report};
 use crate::build::direction::HistogramOptions;
 use crate::database::{DatabaseModelRun, DatabaseTotals};
 use crate::model::TransactionReport;
@@ -55,7 +55,12 @@ impl ReportedDatabase {
             restarted,
             fresh: !load.sessions().any(|job| job.result.stale),
             length_ms: new.session_time.as_nanos() as f64 / 1e6,
-            figures: transaction_report(load, &new, Some(new.session_time), histograms),
+            figures: transaction_report(
+                &DatabaseSettings::of(load),
+                &new,
+                Some(new.session_time),
+                histograms,
+            ),
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct FerrioReport {
     #[schemars(schema_with = "rules::labels")]
     pub labels: Pairs<String, String>,
     /// The machine.
-    pub host: HostReport,
+    pub host: MachineReport,
     /// File systems and devices of the jobs' files, each once.
     pub targets: Vec<TargetPlace>,
     /// The clock that measured times.
@@ -80,7 +80,7 @@ pub struct FerrioReport {
 /// The machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct HostReport {
+pub struct MachineReport {
     /// Host name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::exposition::MetricType;
 use super::*;
-use crate::model::{HostReport, LatencyReport, Pairs, Warning};
+use crate::model::{LatencyReport, MachineReport, Pairs, Warning};
 use crate::text::tests::{options, run};
 
 /// What a family is called, its type, unit and explanation.
@@ -28,7 +28,7 @@ fn report() -> RunReport {
     let mut report = RunReport::new(&plan, &result, &options(false));
     let ferrio = report.ferrio.as_mut().unwrap();
     ferrio.host =
-        HostReport { name: Some("lab".into()), kernel: Some("6.1.0".into()), ..HostReport::default() };
+        MachineReport { name: Some("lab".into()), kernel: Some("6.1.0".into()), ..MachineReport::default() };
     ferrio.warnings = vec![Warning { code: "short-run".into(), ..Warning::default() }];
     report
 }
