@@ -1,6 +1,7 @@
 //! The whole program from outside: what it prints, writes, returns and asks of the kernel, side by side with real fio.
 //!
-//! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); no test needs root, and all of them remove their files.
+//! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); only the tests with hosts of their own need root, and all of them
+//! remove their files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 // First, because the other modules use its macro.
@@ -15,6 +16,7 @@ mod database;
 mod docs;
 mod engines;
 mod failures;
+mod hosts;
 mod jobs;
 mod live;
 mod logs;

@@ -1,0 +1,5 @@
+//! Runs on many hosts.
+
+// First, because the other modules use its macro.
+#[macro_use]
+mod cluster;
