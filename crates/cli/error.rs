@@ -12,6 +12,9 @@ pub enum Error {
     /// Options, job files or jobs are wrong.
     #[error("{}", .0.render(false))]
     Problems(Problems),
+    /// The conversation of an agent cannot begin.
+    #[error("the agent cannot start: {}", reason(.0))]
+    Agent(io::Error),
     /// `--help`, which is no error.
     #[error("help is requested")]
     Help,
@@ -188,6 +191,7 @@ impl Error {
             | Error::WriteOutput { .. }
             | Error::ReportElsewhere { .. } => "output-error",
             Error::Metrics(_) => "metrics-address",
+            Error::Agent(_) => "agent",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
         }
     }

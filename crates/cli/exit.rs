@@ -14,6 +14,12 @@ use crate::usage::{self, usage};
 /// Turns the outcome into an exit status, and prints the error if there is one.
 #[must_use]
 pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
+    ExitCode::from(status(outcome, messages))
+}
+
+/// Turns the outcome into the number of an exit status, and prints the error if there is one.
+#[must_use]
+pub fn status(outcome: Result<u8, Error>, messages: Messages) -> u8 {
     let outcome = match outcome {
         Err(Error::Help) if messages.are_of_fio() => usage::print_as_fio(),
         Err(Error::Help) => {
@@ -24,7 +30,7 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
         outcome => outcome,
     };
     let error = match outcome {
-        Ok(status) => return ExitCode::from(status),
+        Ok(status) => return status,
         Err(error) => error,
     };
     if let Error::Problems(problems) = &error {
@@ -38,5 +44,5 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
         Error::NoJobs => messages.text(&usage(COMMANDS, false)),
         _ => {}
     }
-    ExitCode::FAILURE
+    1
 }

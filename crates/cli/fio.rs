@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 
-use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Prefix};
+use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Plan, Prefix};
 use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
 use ferrio_report::{Format, start_debug};
 use ferrio_stats::ClockReading;
@@ -11,6 +11,7 @@ use ferrio_stats::ClockReading;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::leak;
+use crate::hosts::coordinator;
 use crate::messages::Messages;
 use crate::options::{OPTIONS, ProgramOption};
 use crate::output::{Output, begin_file};
@@ -18,11 +19,53 @@ use crate::reported_run::{announce, run_and_report};
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files, outcome, queries, sweep};
 
+/// A run that is planned.
+pub struct PlannedRun {
+    pub plan: &'static Plan,
+    /// The texts that the plan's diagnostics point into.
+    pub sources: Sources,
+    pub settings: ProgramSettings,
+    pub messages: Messages,
+    /// The clock is calibrated over the time since then.
+    pub calibration: ClockReading,
+}
+
+/// What a command line came to.
+pub enum Planned {
+    /// It asked for something else than a run, which is done, with this status.
+    Answered(u8),
+    Run(Box<PlannedRun>),
+}
+
 /// Runs what the arguments ask for. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<u8, Error> {
+    let run = match plan(words, compat, job_files::environment(), messages)? {
+        Planned::Answered(status) => return Ok(status),
+        Planned::Run(run) => run,
+    };
+    let plan = run.plan;
+    let Some(outcome) = run_and_report(*run, None)? else { return Ok(0) };
+    let status = outcome::status(plan, &outcome);
+    if outcome.result.abandoned > 0 {
+        // Their threads hang in the kernel, and may hold its lock of the address space (`mmap_lock`).
+        ferrio_runner::exit_at_once(status);
+    }
+    Ok(status)
+}
+
+/// Plans what the arguments ask for, with job files and variables from `environment`. Sets `messages` to the format that they ask for.
+///
+/// # Errors
+/// Nothing can be run.
+pub fn plan(
+    words: &[OsString],
+    compat: Compat,
+    environment: Environment,
+    messages: &mut Messages,
+) -> Result<Planned, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = ClockReading::now();
     let line = arguments::read(words, 1, OPTIONS, compat);
@@ -32,10 +75,13 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
     let items = line.into_items()?;
     let mut settings = diagnose::settings(&items, compat)?;
     if let Action::Answer(query) = &settings.action {
-        return queries::answer(query, compat, messages);
+        return queries::answer(query, compat, messages).map(Planned::Answered);
     }
     if let Some(wanted) = &settings.sweep {
-        return sweep::run(&items, &settings, wanted, messages);
+        return sweep::run(&items, &settings, wanted, messages).map(Planned::Answered);
+    }
+    if let Some(hosts) = settings.hosts.as_ref().filter(|_| settings.action == Action::Run) {
+        return coordinator::run(&items, &settings, hosts, messages).map(Planned::Answered);
     }
     let has_text = settings.formats.has(Format::Normal);
     let (file, _claims) = begin_file(&mut settings)?;
@@ -44,7 +90,7 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);
     let for_lines = file.as_ref().and_then(|file| file.try_clone().ok());
     start_debug(&settings.debug, messages.debug_writer(has_text, file));
-    let set = job_files::read(&items, &settings, job_files::environment())
+    let set = job_files::read(&items, &settings, environment)
         .map_err(|error| without_report_lines(error, messages, for_lines.as_ref()))?;
     // Messages about the command line and the job files precede those about the planned jobs.
     let preface = || set.warnings.iter().chain(&settings.notes);
@@ -61,11 +107,11 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
         show_preface();
     }
     match settings.action {
-        Action::Parse => return show(&set, "", &settings, messages),
+        Action::Parse => return show(&set, "", &settings, messages).map(Planned::Answered),
         Action::ShowCommands => {
-            return show(&set, &showcmd(&set), &settings, messages);
+            return show(&set, &showcmd(&set), &settings, messages).map(Planned::Answered);
         }
-        Action::MergeTraces if set.jobs.is_empty() => return Ok(0),
+        Action::MergeTraces if set.jobs.is_empty() => return Ok(Planned::Answered(0)),
         _ if set.jobs.is_empty() => return Err(job_files::no_jobs(&items, &settings.sections)),
         _ => {}
     }
@@ -77,16 +123,15 @@ pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Resul
         let failed = plan.jobs.iter().filter_map(|job| Some((job.setup_error.as_ref()?, &job.spec.name)));
         let lines: Vec<_> = failed.map(|(error, job)| error.diagnostic(job)).collect();
         lines.iter().for_each(|line| messages.note(line));
-        return Ok(u8::from(!lines.is_empty()));
+        return Ok(Planned::Answered(u8::from(!lines.is_empty())));
     }
-    let plan = leak(plan);
-    let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
-    let status = outcome::status(plan, &outcome);
-    if outcome.result.abandoned > 0 {
-        // Their threads hang in the kernel, and may hold its lock of the address space (`mmap_lock`).
-        ferrio_runner::exit_at_once(status);
-    }
-    Ok(status)
+    let run = PlannedRun { plan: leak(plan), sources: set.sources, settings, messages, calibration };
+    Ok(Planned::Run(Box::new(run)))
+}
+
+/// The behaviour that the arguments ask for; that of `ferrio` without a word about it.
+pub fn compat_of(words: &[OsString]) -> Compat {
+    arguments::read(words, 1, OPTIONS, Compat::Ferrio).compat
 }
 
 /// Called `fio`, prints the reasons of some errors where the report goes, as fio does, and removes them from `error`.

@@ -25,6 +25,7 @@ mod escaped_stream;
 mod execute;
 mod exit;
 mod fio;
+mod hosts;
 mod inputs;
 mod job_files;
 mod junit;

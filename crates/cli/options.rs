@@ -51,6 +51,21 @@ pub struct ProgramOptionRow {
     pub excluded_by: &'static [Relation],
     /// Options one of which it needs.
     pub needs: Option<Relation>,
+    /// Whose it is in a run on many hosts.
+    pub on_hosts: OnHosts,
+}
+
+/// Whose an option is in a run on many hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnHosts {
+    /// Of each agent: it is sent there.
+    Agents,
+    /// Of the coordinator.
+    Coordinator,
+    /// Of both.
+    All,
+    /// It cannot be combined with many hosts.
+    Refused,
 }
 
 /// Whether an option takes a value.
@@ -227,6 +242,7 @@ const fn own_flag(name: &'static str, heading: &'static str, help: &'static str)
         error_in_fio: |_| None,
         excluded_by: &[],
         needs: None,
+        on_hosts: OnHosts::Refused,
     }
 }
 
@@ -238,6 +254,10 @@ impl ProgramOptionRow {
     /// An option that a program called `fio` does not have either.
     const fn only_ferrio(self) -> Self {
         Self { only_ferrio: true, ..self }
+    }
+
+    const fn on_hosts(self, on_hosts: OnHosts) -> Self {
+        Self { on_hosts, ..self }
     }
 
     const fn refused(self, why: &'static str) -> Self {

@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::escaped_stream;
 use crate::messages::Messages;
 use crate::report_stream::ReportStream;
-use crate::settings::ProgramSettings;
+use crate::settings::{ProgramSettings, ReportDestination};
 use crate::visible::{Controls, MultilineNames};
 use final_output::FinalOutput;
 use messages::ReportLines;
@@ -48,6 +48,8 @@ pub struct Output {
     /// Failed jobs and signals are lines of the text report, as in fio, and a file of it has all other messages as well.
     takes_messages: bool,
     report_lines: ReportLines,
+    /// Whoever has started the run makes the report of its figures.
+    leaves_report: bool,
     /// A file beside the report is missing or incomplete.
     has_lost_file: bool,
     /// Ends the program if nobody reads an output.
@@ -75,6 +77,7 @@ impl Output {
             environment: RunEnvironment::default(),
             takes_messages: is_text && settings.compat == Compat::Fio && messages.are_text(),
             report_lines: ReportLines::of(settings, messages),
+            leaves_report: settings.output == ReportDestination::Coordinator,
             has_lost_file: false,
             watch: None,
             signal: None,
@@ -148,6 +151,9 @@ impl Output {
 
     /// Writes and flushes a report to the stream at this place.
     fn write_report(&mut self, at: usize, report: &RunReport) {
+        if at == MAIN && self.leaves_report {
+            return;
+        }
         self.write_to(at, &report.in_formats(self.files[at].formats, self.options.terse_layout()));
         let unwritten = self.files[at].attempt(ReportStream::flush);
         self.rescue(at, unwritten);

@@ -8,11 +8,12 @@ use ferrio_metrics::MetricsServer;
 use ferrio_report::RunEnvironment;
 use ferrio_results::RunEvent;
 use ferrio_runner::RunOptions;
-use ferrio_stats::ClockReading;
 use ferrio_thresholds::{InapplicableThreshold, inapplicable};
 
 use crate::error::Error;
 use crate::execute::execute;
+use crate::fio::PlannedRun;
+use crate::hosts::Voice;
 use crate::junit::{self, JunitFile};
 use crate::live_view;
 use crate::messages::Messages;
@@ -21,29 +22,30 @@ use crate::outcome::RunOutcome;
 use crate::output::{self, IntervalStream, Output, Watchers};
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
-/// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into; the clock is calibrated over the
-/// time since `calibration`.
+/// Runs the plan and writes the report. As a part of a run on many hosts, it waits for the coordinator and tells it everything in `voice`;
+/// `None` if the coordinator wants no run.
 ///
 /// # Errors
 /// A report cannot be opened, in which case nothing is run, or it cannot be written.
-pub fn run_and_report(
-    plan: &'static Plan,
-    sources: &Sources,
-    settings: &ProgramSettings,
-    messages: Messages,
-    calibration: ClockReading,
-) -> Result<RunOutcome, Error> {
+pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<RunOutcome>, Error> {
+    let PlannedRun { plan, sources, settings, messages, calibration } = run;
+    let (sources, settings) = (&sources, &settings);
     check_thresholds(plan, settings)?;
     let terminal = live_view::terminal(plan, settings)?;
     // The address is checked before the file of the report is truncated.
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
-    let (output, intervals, claims) = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    // The coordinator shows versions itself.
+    let version = if voice.is_none() { format!("{FIO_VERSION}\n") } else { String::new() };
+    let (output, intervals, claims) = begin(plan, sources, settings, messages, &version)?;
+    if voice.is_some_and(|voice| !voice.may_prepare(plan)) {
+        return output.close().map(|()| None);
+    }
     let metrics_url = metrics.as_ref().map(MetricsServer::url);
     let watchers = Watchers::new(plan, settings, intervals, metrics);
     let environment = RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.compat);
     let mut output = output.begin(environment, watchers);
     let is_ferrio = settings.compat == Compat::Ferrio;
-    if let Some(rank) = ferrio_machine::rank().filter(|_| is_ferrio) {
+    if let Some(rank) = ferrio_machine::rank().filter(|_| is_ferrio && voice.is_none()) {
         output.event(plan, &RunEvent::Diagnostic(one_of_many(&rank)));
     }
     let junit = settings.junit.as_deref().map(JunitFile::begin).transpose()?;
@@ -69,10 +71,15 @@ pub fn run_and_report(
         calibration: Some(calibration),
         idleness: settings.idle_prof.is_some(),
         status_interval: settings.status_interval,
-        status_file: Some(output::status_file()),
+        status_file: Some(output::status_file()).filter(|_| voice.is_none()),
+        start_line: voice.map(Voice::start_line),
         ..output.run_options()
     };
-    let mut result = execute(plan, options, &mut |event| output.event(plan, &event));
+    let options = RunOptions { progress: options.progress || voice.is_some(), ..options };
+    let mut result = execute(plan, options, &mut |event| match (voice, &event) {
+        (Some(voice), RunEvent::Progress(progress)) => voice.progress(progress),
+        _ => output.event(plan, &event),
+    });
     let mut output = output.end(plan, &result, is_ferrio && output::may_block(settings));
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|lost| output.message(lost));
@@ -84,7 +91,7 @@ pub fn run_and_report(
     }
     closed.and(written)?;
     drop(claims);
-    Ok(outcome)
+    Ok(Some(outcome))
 }
 
 /// The warning that a launcher has started several processes.

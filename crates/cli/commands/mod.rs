@@ -2,6 +2,7 @@
 //!
 //! A sub-command is a file and a row of [`COMMANDS`]. Help, manual page and completions read the table.
 
+mod agent;
 mod btrace2fio;
 mod chapters;
 mod check;
@@ -32,6 +33,13 @@ pub use sysbench::run_from_arguments as run_sysbench;
 
 /// All sub-commands, in the order of the help text.
 pub const COMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "agent",
+        operand: Operand::Own(agent::command),
+        help: "Run jobs for a coordinator on another host, which starts this by itself",
+        details: agent::LONG_HELP,
+        run: agent::run,
+    },
     Subcommand {
         name: "btrace2fio",
         operand: Operand::Helper { program: "fio-btrace2fio", command: btrace2fio::command },

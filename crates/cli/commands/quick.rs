@@ -20,6 +20,7 @@ use ferrio_stats::ClockReading;
 use super::subcommand::{Invocation, flag, operand, option};
 use crate::error::Error;
 use crate::execute::leak;
+use crate::fio::PlannedRun;
 use crate::messages::{Messages, print_text};
 use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
@@ -104,9 +105,10 @@ fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport
     let mut plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
     plan.diagnostics.splice(..0, set.warnings.iter().cloned());
     let plan = leak(plan);
-    let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
-    let status = outcome::status(plan, &outcome);
-    Ok((outcome.report, status))
+    let run = PlannedRun { plan, sources: set.sources, settings, messages, calibration };
+    let outcome = run_and_report(run, None)?;
+    let status = outcome.as_ref().map_or(0, |outcome| outcome::status(plan, outcome));
+    Ok((outcome.map(|outcome| outcome.report).unwrap_or_default(), status))
 }
 
 fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Error> {

@@ -7,7 +7,7 @@ use ferrio_metrics::MetricsAddress;
 use ferrio_report::Format;
 use ferrio_sweep::SweepVariable;
 
-use super::{ProgramOptionRow, Relation, ValueCompletion, flag, own, own_flag, value, values};
+use super::{OnHosts, ProgramOptionRow, Relation, ValueCompletion, flag, own, own_flag, value, values};
 use crate::option_values::{intervals, label, output_format, repetitions};
 
 /// Heading: what to report, where and how.
@@ -29,6 +29,8 @@ const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The options that make a series of runs.
 const SERIES: &[ProgramOption] = &[ProgramOption::Repeat, ProgramOption::Sweep];
+/// The options that make a run on many hosts.
+const HOSTS: &[ProgramOption] = &[ProgramOption::Hosts, ProgramOption::HostsFile];
 /// An option that runs no jobs makes no series of runs.
 const NO_SERIES: &[Relation] = &[Relation {
     others: &[ProgramOption::Sweep, ProgramOption::Repeat],
@@ -58,34 +60,44 @@ pub const OPTIONS_OF_CHECK: &[ProgramOptionRow] = ROWS.split_at(ProgramOption::D
 program_options! {
     Output => value("output", 'o', "FILE", REPORT, "Write the report to FILE instead of standard output")
         .parser(values::name)
-        .completion(ValueCompletion::File);
+        .completion(ValueCompletion::File)
+        .on_hosts(OnHosts::Coordinator);
     OutputFormat => value("output-format", 'F', "FORMATS", REPORT, Format::HELP)
         .parser(|| ValueParser::new(output_format))
         .completion(ValueCompletion::Words(values::formats))
-        .error_in_fio(values::invalid_formats);
-    Minimal => flag("minimal", 'm', REPORT, "Report in the terse format only");
+        .error_in_fio(values::invalid_formats)
+        .on_hosts(OnHosts::Coordinator);
+    Minimal => flag("minimal", 'm', REPORT, "Report in the terse format only")
+        .on_hosts(OnHosts::Coordinator);
     AppendTerse => value("append-terse", 'f', "X", REPORT, "Add the terse format to those of --output-format")
-        .optional();
+        .optional()
+        .on_hosts(OnHosts::Coordinator);
     TerseVersion => value("terse-version", 'V', "VERSION", REPORT, "Version of the terse format, 2 to 5")
         .parser(values::terse_version)
-        .error_in_fio(|_| Some(vec!["fio: bad terse version format".to_owned()]));
+        .error_in_fio(|_| Some(vec!["fio: bad terse version format".to_owned()]))
+        .on_hosts(OnHosts::Coordinator);
     TerseHeader => own_flag("terse-header", REPORT,
         "Print the names of the fields before terse lines; `ferrio help terse` explains them")
-        .only_ferrio();
-    FioBins => own_flag("fio-bins", REPORT, "Compute percentiles from fio's histogram buckets, as json+ does");
+        .only_ferrio()
+        .on_hosts(OnHosts::Coordinator);
+    FioBins => own_flag("fio-bins", REPORT, "Compute percentiles from fio's histogram buckets, as json+ does")
+        .on_hosts(OnHosts::All);
     Eta => value("eta", 'e', "WHEN", REPORT, "When to show the progress line: auto, always, never")
         .parser(values::eta)
-        .value_in_fio(values::eta_in_fio);
+        .value_in_fio(values::eta_in_fio)
+        .on_hosts(OnHosts::Coordinator);
     EtaNewline => value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one")
         .parser(|| values::at_least(MIN_INTERVAL))
         .completion(ValueCompletion::Nothing)
-        .error_in_fio(|value| values::invalid_time(value, "eta time", "eta new line time too short"));
+        .error_in_fio(|value| values::invalid_time(value, "eta time", "eta new line time too short"))
+        .on_hosts(OnHosts::Coordinator);
     EtaInterval => value("eta-interval", 'O', "TIME", REPORT, "Time between updates of the progress line, at least 250ms")
         .parser(|| values::at_least(Duration::from_millis(250)))
         .completion(ValueCompletion::Nothing)
         .error_in_fio(|value| {
             values::invalid_time(value, "eta interval", "eta interval time too short (250msec min)")
-        });
+        })
+        .on_hosts(OnHosts::Coordinator);
     Tui => own_flag("tui", REPORT,
         "While the jobs run, show their rates, latencies and errors on all of the terminal; ? lists the keys, q ends the run")
         .only_ferrio()
@@ -119,7 +131,8 @@ program_options! {
         .error_in_fio(|_| Some(vec!["fio: --latency-log is deprecated. Use per-job latency log options.".to_owned()]));
     IdleProf => value("idle-prof", 'I', "HOW", REPORT, "Report CPU idleness: system, percpu, calibrate")
         .parser(values::idle_prof)
-        .error_in_fio(|value| Some(vec![format!("fio: incorrect idle-prof option: {value}")]));
+        .error_in_fio(|value| Some(vec![format!("fio: incorrect idle-prof option: {value}")]))
+        .on_hosts(OnHosts::Agents);
     IntervalReport => own("interval-report", "TIME[:FILE|-]", REPORT,
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output")
         .parser(|| ValueParser::new(intervals));
@@ -129,15 +142,19 @@ program_options! {
         .parser(|| ValueParser::new(|text: &str| text.parse::<MetricsAddress>()));
     MessageFormat => own("message-format", "FORMAT", REPORT,
         "Format of errors, warnings and notes on standard error: human or json")
-        .parser(|| ["human", "json"].into());
+        .parser(|| ["human", "json"].into())
+        .on_hosts(OnHosts::Coordinator);
     Color => own("color", "WHEN", REPORT, "When to colour messages: auto (on a terminal), always, never")
-        .parser(|| ["auto", "always", "never"].into());
-    Quiet => own_flag("quiet", REPORT, "Leave out warnings about figures and notes on options; errors are still printed");
+        .parser(|| ["auto", "always", "never"].into())
+        .on_hosts(OnHosts::Coordinator);
+    Quiet => own_flag("quiet", REPORT, "Leave out warnings about figures and notes on options; errors are still printed")
+        .on_hosts(OnHosts::All);
     FailIf => own("fail-if", "EXPRESSION", REPORT,
         "End with status 3 if EXPRESSION is true for the report, such as 'read.clat.p99 > 5ms'; may be repeated")
         .only_ferrio()
         .adds_up()
-        .parser(values::threshold);
+        .parser(values::threshold)
+        .on_hosts(OnHosts::Coordinator);
     AbortIf => own("abort-if", "EXPRESSION", REPORT,
         "Like --fail-if, and end the run as soon as EXPRESSION is true for the figures so far; may be repeated")
         .only_ferrio()
@@ -147,7 +164,8 @@ program_options! {
         "Label the run: a column of the format rows, and a key of `labels` in JSON; may be repeated")
         .only_ferrio()
         .adds_up()
-        .parser(|| ValueParser::new(label));
+        .parser(|| ValueParser::new(label))
+        .on_hosts(OnHosts::Coordinator);
     Junit => own("junit", "FILE", REPORT, "Write the jobs and the thresholds of --fail-if to FILE as test cases, in JUnit XML")
         .only_ferrio()
         .parser(values::name)
@@ -156,30 +174,39 @@ program_options! {
             others: SERIES,
             message: "each run of --repeat and --sweep would write the same JUnit file: leave out --junit",
         }]);
-    Readonly => flag("readonly", 'r', JOBS, "Refuse jobs that write or trim");
+    Readonly => flag("readonly", 'r', JOBS, "Refuse jobs that write or trim")
+        .on_hosts(OnHosts::Agents);
     Section => value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated")
         .adds_up()
         .parser(values::name)
-        .completion(ValueCompletion::Nothing);
+        .completion(ValueCompletion::Nothing)
+        .on_hosts(OnHosts::All);
     Set => own("set", "[JOB:]OPTION=VALUE", JOBS,
         "Set a job option in all jobs, or in those named JOB, whatever job files and command line say; may be repeated")
         .only_ferrio()
         .adds_up()
-        .parser(values::name);
-    WarningsFatal => flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors");
+        .parser(values::name)
+        .on_hosts(OnHosts::Agents);
+    WarningsFatal => flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors")
+        .on_hosts(OnHosts::Agents);
     As => own("as", "PROGRAM", JOBS,
         "Behave as ferrio, strict and with warnings, or as fio. The default is the value of FERRIO_AS, or else the name that the \
          program is called by")
-        .parser(values::compat);
+        .parser(values::compat)
+        .on_hosts(OnHosts::All);
     Strict => own("strict", "PROGRAM", JOBS,
         "What to do with job option values that fio misreads: ferrio refuses them, fio reads them as fio does; the default is that of --as")
         .parser(values::compat)
-        .completion(ValueCompletion::Words(values::programs));
-    ParseOnly => flag("parse-only", 'P', JOBS, "Check job files and options; run nothing").excluded_by(NO_SERIES);
-    Showcmd => flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing").excluded_by(NO_SERIES);
+        .completion(ValueCompletion::Words(values::programs))
+        .on_hosts(OnHosts::Agents);
+    ParseOnly => flag("parse-only", 'P', JOBS, "Check job files and options; run nothing").excluded_by(NO_SERIES)
+        .on_hosts(OnHosts::Coordinator);
+    Showcmd => flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing").excluded_by(NO_SERIES)
+        .on_hosts(OnHosts::Coordinator);
     MergeBlktraceOnly => flag("merge-blktrace-only", 'A', JOBS, "Plan the jobs and merge their traces; run nothing")
         .excluded_by(NO_SERIES);
-    Profile => value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench");
+    Profile => value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench")
+        .on_hosts(OnHosts::Agents);
     TriggerFile => value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger")
         .parser(values::name)
         .completion(ValueCompletion::File);
@@ -191,12 +218,16 @@ program_options! {
     Trigger => value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run");
     AuxPath => value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files and dumps of bad blocks in DIRECTORY")
         .parser(values::name)
-        .completion(ValueCompletion::Directory);
-    MaxJobs => value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY);
-    AllocSize => value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY);
+        .completion(ValueCompletion::Directory)
+        .on_hosts(OnHosts::Agents);
+    MaxJobs => value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY)
+        .on_hosts(OnHosts::Agents);
+    AllocSize => value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY)
+        .on_hosts(OnHosts::Agents);
     Debug => value("debug", 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them")
         .adds_up()
-        .completion(ValueCompletion::Words(values::debug_classes));
+        .completion(ValueCompletion::Words(values::debug_classes))
+        .on_hosts(OnHosts::Agents);
     Repeat => own("repeat", "COUNT", SWEEPS,
         "Run the jobs COUNT times, each in a process of its own, and print a table of the figures; \
          until:2%[,max=COUNT] ends when every mean of IOPS is precise to 2 % (95 % confidence)")
@@ -224,26 +255,60 @@ program_options! {
         .only_ferrio()
         .parser(values::name)
         .needs(SERIES, "--results is the directory for the reports of several runs: add --repeat or --sweep");
-    Help => flag("help", 'h', HELP, "Print this text").ends_scan();
-    Version => flag("version", 'v', HELP, "Print the version").ends_scan();
+    Help => flag("help", 'h', HELP, "Print this text").ends_scan()
+        .on_hosts(OnHosts::Coordinator);
+    Version => flag("version", 'v', HELP, "Print the version").ends_scan()
+        .on_hosts(OnHosts::Coordinator);
     Cmdhelp => value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all")
         .optional()
         .ends_scan()
-        .completion(ValueCompletion::Words(values::job_options));
+        .completion(ValueCompletion::Words(values::job_options))
+        .on_hosts(OnHosts::Coordinator);
     Enghelp => value("enghelp", 'i', "ENGINE[,OPTION]", HELP, "Describe the options of an engine, or list all engines")
         .optional()
         .ends_scan()
-        .completion(ValueCompletion::Words(values::engines));
-    InflateLog => value("inflate-log", 'X', "FILE", HELP, "Print a compressed log as text").parser(values::name);
-    Crctest => value("crctest", 'G', "NAMES", TESTS, "Measure the speed of checksum functions; `help` lists them").optional();
+        .completion(ValueCompletion::Words(values::engines))
+        .on_hosts(OnHosts::Coordinator);
+    InflateLog => value("inflate-log", 'X', "FILE", HELP, "Print a compressed log as text").parser(values::name)
+        .on_hosts(OnHosts::Coordinator);
+    Crctest => value("crctest", 'G', "NAMES", TESTS, "Measure the speed of checksum functions; `help` lists them").optional()
+        .on_hosts(OnHosts::Coordinator);
     Memcpytest => value("memcpytest", 'M', "NAMES", TESTS, "Measure the speed of copying memory; `help` lists the methods")
-        .optional();
-    CpuclockTest => flag("cpuclock-test", 'T', TESTS, "Test whether the CPUs' clocks agree");
+        .optional()
+        .on_hosts(OnHosts::Coordinator);
+    CpuclockTest => flag("cpuclock-test", 'T', TESTS, "Test whether the CPUs' clocks agree")
+        .on_hosts(OnHosts::Coordinator);
     Server => value("server", 'S', "ADDRESS", NETWORK, "Wait for jobs from clients").optional().refused(NO_NETWORK);
     Daemonize => value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background").refused(NO_NETWORK);
     Client => value("client", 'C', "ADDRESS", NETWORK, "Run the jobs on a server").refused(NO_NETWORK);
     RemoteConfig => value("remote-config", 'R', "FILE", NETWORK, "Run a job file that is on the server").refused(NO_NETWORK);
     TriggerRemote => value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run as the trigger")
         .refused("not implemented yet: there is no client/server mode; use --trigger on each machine");
+    Hosts => own("hosts", "HOSTS", NETWORK,
+        "Run the jobs on each of these hosts, over ssh: node1,node2 or node[1-8]; all start together, and one report has all")
+        .only_ferrio()
+        .parser(values::name)
+        .completion(ValueCompletion::Nothing)
+        .excluded_by(&[Relation { others: SERIES, message: "--repeat and --sweep run on one machine: leave out --hosts" }])
+        .on_hosts(OnHosts::Coordinator);
+    HostsFile => own("hosts-file", "FILE", NETWORK, "Like --hosts, with the hosts in FILE: white space separates them, # begins a comment")
+        .only_ferrio()
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .excluded_by(&[
+            Relation { others: &[ProgramOption::Hosts], message: "the hosts are in --hosts or in --hosts-file: leave out one" },
+            Relation { others: SERIES, message: "--repeat and --sweep run on one machine: leave out --hosts-file" },
+        ])
+        .on_hosts(OnHosts::Coordinator);
+    Via => own("via", "COMMAND", NETWORK,
+        "Reach each host by this shell command instead of ssh, with {host} for its name: 'kubectl exec -i {host} --'")
+        .only_ferrio()
+        .parser(values::name)
+        .needs(HOSTS, "--via is the way to hosts: add --hosts or --hosts-file")
+        .on_hosts(OnHosts::Coordinator);
+    RequireAll => own_flag("require-all", NETWORK, "End the jobs on all hosts when one is lost, instead of going on without it")
+        .only_ferrio()
+        .needs(HOSTS, "--require-all is about hosts: add --hosts or --hosts-file")
+        .on_hosts(OnHosts::Coordinator);
     DenyWarnings => own_flag("deny-warnings", JOBS, "Exit with status 2 if there are warnings");
 }

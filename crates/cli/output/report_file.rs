@@ -37,7 +37,9 @@ impl ReportFile {
             ReportDestination::Stdout if settings.compat == Compat::Ferrio && stdout::was_closed() => {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
-            ReportDestination::Stdout => ReportStream::Stdout(escaped_stream::stdout()),
+            ReportDestination::Stdout | ReportDestination::Coordinator => {
+                ReportStream::Stdout(escaped_stream::stdout())
+            }
             ReportDestination::File(name) if settings.compat == Compat::Ferrio || settings.shares_output => {
                 create_atomically(name)?
             }

@@ -17,6 +17,8 @@ pub enum ReportDestination {
     File(String),
     /// To the caller of the run, which makes something else of it.
     Caller,
+    /// To the coordinator of a run on many hosts. Standard output has the lines before the run, which it shows as they come.
+    Coordinator,
 }
 
 impl ReportDestination {
@@ -24,7 +26,7 @@ impl ReportDestination {
     pub fn file(&self) -> Option<&str> {
         match self {
             ReportDestination::File(name) => Some(name),
-            ReportDestination::Stdout | ReportDestination::Caller => None,
+            ReportDestination::Stdout | ReportDestination::Caller | ReportDestination::Coordinator => None,
         }
     }
 

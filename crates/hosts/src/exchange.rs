@@ -40,6 +40,12 @@ impl HostClock {
         ClockTime::default().after(self.0.elapsed())
     }
 
+    /// What it showed at `instant`; 0 before its start.
+    #[must_use]
+    pub fn time_of(self, instant: Instant) -> ClockTime {
+        ClockTime::default().after(instant.saturating_duration_since(self.0))
+    }
+
     /// When it shows `time`.
     #[must_use]
     pub fn instant(self, time: ClockTime) -> Instant {

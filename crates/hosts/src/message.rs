@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -198,13 +200,35 @@ pub struct PlanText {
     pub only_check: bool,
 }
 
-/// A job file.
+/// A job file, or another file that one names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobText {
     /// Its name, for messages.
     pub name: String,
-    /// Its content, with the files that it includes.
+    /// Its content, or that in base64 if it is no text.
     pub text: String,
+    /// True for a content that is no text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_base64: bool,
+}
+
+impl JobText {
+    /// A file that has this content.
+    #[must_use]
+    pub fn new(name: &str, content: &[u8]) -> Self {
+        let text = str::from_utf8(content);
+        JobText {
+            name: name.to_owned(),
+            text: text.map_or_else(|_| STANDARD.encode(content), str::to_owned),
+            is_base64: text.is_err(),
+        }
+    }
+
+    /// The content; `None` if it is damaged.
+    #[must_use]
+    pub fn content(&self) -> Option<Vec<u8>> {
+        if self.is_base64 { STANDARD.decode(&self.text).ok() } else { Some(self.text.clone().into_bytes()) }
+    }
 }
 
 /// Where words for the user go.

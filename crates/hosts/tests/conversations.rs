@@ -57,7 +57,7 @@ fn agent(ends: Ends, phases: u32) -> u8 {
 }
 
 fn plan(text: &str) -> PlanText {
-    let file = ferrio_hosts::JobText { name: "j.fio".into(), text: text.into() };
+    let file = ferrio_hosts::JobText::new("j.fio", text.as_bytes());
     PlanText { files: vec![file], ..PlanText::default() }
 }
 

@@ -385,4 +385,10 @@ subjects! {
         "terminating" Report: "a signal ends the run";
         "invalid-job" Stderr: "a mistake without its own code";
     }
+    "Many hosts" {
+        "hosts" Stderr: "the list of hosts cannot be used";
+        "not-on-hosts" Stderr: "a run on many hosts does not have the option";
+        "host-lost" Stderr: "a host ends its part of a run before it has sent its results";
+        "agent" Stderr: "an agent, or the conversation with one, cannot start";
+    }
 }

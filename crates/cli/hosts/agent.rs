@@ -1,0 +1,87 @@
+//! The agent: runs the part of a run that is for this host, in a conversation with the coordinator.
+
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread;
+
+use ferrio_hosts::{AgentAction, AgentHello, AgentInput, Ends, HostClock, PlanText, agent_inputs, serve};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::utsname::uname;
+use nix::unistd::Pid;
+
+use super::{Voice, agent_run, agent_streams};
+use crate::error::Error;
+
+/// Holds a conversation on standard input and output to its end, and returns the exit status.
+///
+/// # Errors
+/// The streams are closed, or a thread cannot be started.
+pub fn converse_on_standard_streams() -> Result<u8, Error> {
+    converse(agent_streams::take_conversation().map_err(Error::Agent)?)
+}
+
+/// Holds a conversation over `ends` to its end, and returns the exit status.
+///
+/// # Errors
+/// A thread cannot be started.
+pub fn converse(ends: Ends) -> Result<u8, Error> {
+    // Before any thread: a stop that comes early is found by the run.
+    ferrio_runner::hold_signals();
+    let clock = HostClock::start();
+    let (sender, inputs) = agent_inputs();
+    let voice = Voice::new(sender.clone(), clock);
+    let (to_run, plans) = sync_channel(1);
+    let conversation = Conversation { voice: voice.clone(), to_run };
+    let (to_end, end) = channel();
+    thread::Builder::new()
+        .spawn(move || {
+            let status = conversation.hold(ends, clock, (sender, inputs));
+            let _ = to_end.send(status);
+            // The run may hang, or wait for a start that never comes.
+            ferrio_runner::exit_at_once(status);
+        })
+        .map_err(Error::Agent)?;
+    if let Ok(plan) = plans.recv() {
+        agent_run::run(&plan, &voice);
+    }
+    // The coordinator says when the agent may leave.
+    Ok(end.recv().unwrap_or(1))
+}
+
+/// The side of the agent that talks.
+struct Conversation {
+    voice: Voice,
+    to_run: SyncSender<PlanText>,
+}
+
+impl Conversation {
+    fn hold(
+        self,
+        ends: Ends,
+        clock: HostClock,
+        inputs: (SyncSender<AgentInput>, Receiver<AgentInput>),
+    ) -> u8 {
+        let mut act = |action| match action {
+            // The agent takes one plan.
+            AgentAction::Check(plan) => drop(self.to_run.try_send(plan)),
+            AgentAction::Prepare => self.voice.let_prepare(),
+            AgentAction::Begin { phase, at } => self.voice.let_begin(phase, at),
+            AgentAction::StopJobs { .. } => {
+                self.voice.stop();
+                // As a user's first Ctrl-C.
+                let _ = kill(Pid::this(), Signal::SIGINT);
+            }
+            AgentAction::Send(_) | AgentAction::Trust | AgentAction::Exit { .. } => {}
+        };
+        serve(ends, hello(), clock, inputs, &mut act).unwrap_or(1)
+    }
+}
+
+/// Who this agent is.
+fn hello() -> AgentHello {
+    let machine = uname().ok();
+    let text = |text: Option<&std::ffi::OsStr>| text.unwrap_or_default().to_string_lossy().into_owned();
+    let program = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
+    let [host, arch] =
+        [machine.as_ref().map(|about| about.nodename()), machine.as_ref().map(|about| about.machine())];
+    AgentHello::new(&program, &text(host), &text(arch))
+}

@@ -1,0 +1,73 @@
+//! The run of an agent: from the texts of its plan to its results.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+
+use ferrio_hosts::{JobText, PlanText, Stream, ToCoordinator};
+use ferrio_job::Compat;
+use ferrio_jobfile::Environment;
+
+use super::Voice;
+use super::agent_streams::RunStreams;
+use crate::error::Error;
+use crate::fio::{self, Planned};
+use crate::messages::Messages;
+use crate::reported_run::run_and_report;
+use crate::settings::ReportDestination;
+use crate::{exit, job_files, outcome};
+
+/// Runs the plan, and says everything about it.
+pub fn run(plan: &PlanText, voice: &Voice) {
+    let words: Vec<OsString> = plan.words.iter().map(OsString::from).collect();
+    let status = match RunStreams::take(voice, fio::compat_of(&words)) {
+        Ok(streams) => {
+            let mut messages = Messages::default();
+            let status = run_jobs(plan, &words, voice, &mut messages);
+            let status = exit::status(status, messages);
+            streams.finish();
+            status
+        }
+        Err(error) => {
+            voice.text(Stream::Error, format!("{}\n", Error::Agent(error).diagnostic().message));
+            1
+        }
+    };
+    voice.end(status);
+}
+
+/// Returns the exit status.
+fn run_jobs(
+    plan: &PlanText,
+    words: &[OsString],
+    voice: &Voice,
+    messages: &mut Messages,
+) -> Result<u8, Error> {
+    let mut run = match fio::plan(words, Compat::Ferrio, environment(plan), messages)? {
+        Planned::Answered(status) => return Ok(status),
+        Planned::Run(run) => run,
+    };
+    run.settings.output = ReportDestination::Coordinator;
+    let jobs = run.plan;
+    let Some(outcome) = run_and_report(*run, Some(voice))? else { return Ok(0) };
+    let status = outcome::status(jobs, &outcome);
+    if let Ok(result) = serde_json::to_value(&outcome.report) {
+        voice.say(ToCoordinator::Result { result });
+    }
+    Ok(status)
+}
+
+/// The files and variables that came with the plan; the figures are those of this machine.
+fn environment(plan: &PlanText) -> Environment {
+    let content = |file: &JobText| Some((file.name.clone(), file.content()?));
+    let files: BTreeMap<String, Vec<u8>> = plan.files.iter().filter_map(content).collect();
+    let variables = plan.variables.clone();
+    Environment {
+        var: Box::new(move |name| variables.get(name).cloned()),
+        read_file: Box::new(move |path| {
+            let content = path.to_str().and_then(|name| files.get(name));
+            content.cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+        }),
+        ..job_files::environment()
+    }
+}

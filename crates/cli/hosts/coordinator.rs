@@ -1,0 +1,169 @@
+//! The front end of `--hosts` and `--hosts-file`: starts an agent on each host, and makes one report of what they send.
+
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use ferrio_hosts::{
+    CoordinatorAction, CoordinatorSettings, HostId, PlanText, ToCoordinator, coordinate, host_names,
+    hosts_of_file,
+};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_report::Format;
+use nix::sys::signal::{SigSet, Signal};
+
+use super::host_texts::HostTexts;
+use super::{host_commands, remote_words};
+use crate::arguments::Item;
+use crate::error::Error;
+use crate::job_files;
+use crate::messages::Messages;
+use crate::settings::{HostSettings, ProgramSettings};
+
+/// How long a host may take to greet. ssh itself gives up earlier on most networks.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// One host, and what is known of it.
+struct HostOfRun {
+    /// As the user wrote it.
+    name: String,
+    result: Option<serde_json::Value>,
+    status: Option<u8>,
+}
+
+/// Runs the jobs on all hosts, and returns the exit status.
+///
+/// # Errors
+/// Nothing can be run, or the report cannot be written.
+pub fn run(
+    items: &[Item],
+    settings: &ProgramSettings,
+    wanted: &HostSettings,
+    messages: Messages,
+) -> Result<u8, Error> {
+    let names = names(wanted)?;
+    let (plan, set) = remote_words::plan_text(items, settings)?;
+    if set.jobs.is_empty() {
+        return Err(job_files::no_jobs(items, &settings.sections));
+    }
+    let plans = names.iter().enumerate().map(|(rank, name)| plan_of_host(&plan, name, rank, names.len()));
+    let stop = stop_requests().map_err(Error::Agent)?;
+    let hosts = names
+        .iter()
+        .zip(plans)
+        .map(|(name, plan)| (host_commands::start(name, wanted.via.as_deref()), plan))
+        .collect();
+    let mut run = RunOnHosts::new(&names, settings, messages);
+    let how = CoordinatorSettings {
+        require_all: wanted.require_all,
+        only_check: false,
+        refusal_ends_run: true,
+        greeting_timeout: GREETING_TIMEOUT,
+    };
+    let program = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
+    coordinate(hosts, how, &program, &stop, &mut |action| run.observe(action)).map_err(Error::Agent)?;
+    Ok(run.finish())
+}
+
+/// The names of the hosts, in order.
+fn names(wanted: &HostSettings) -> Result<Vec<String>, Error> {
+    let refusal = |message: String, help: &str| Error::refusal("hosts", message, Some(help));
+    let names = match &wanted.file {
+        None => host_names(&wanted.list)
+            .map_err(|error| refusal(format!("--hosts: {error}"), "write node1,node2 or node[1-8]"))?,
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                refusal(
+                    format!("cannot read the hosts in {file}: {error}"),
+                    "name a file with a host on each line",
+                )
+            })?;
+            hosts_of_file(&text).map_err(|(line, error)| {
+                refusal(format!("{file}, line {line}: {error}"), "write node1 or node[1-8] on each line")
+            })?
+        }
+    };
+    match names.iter().find(|name| name.starts_with('-')) {
+        Some(name) => {
+            Err(refusal(format!("`{name}` is no name of a host"), "names do not begin with a dash"))
+        }
+        None if names.is_empty() => {
+            Err(refusal("there is no host in the list".to_owned(), "name at least one"))
+        }
+        None => Ok(names),
+    }
+}
+
+/// The plan of one host, with the variables that tell it who it is.
+fn plan_of_host(plan: &PlanText, name: &str, rank: usize, ranks: usize) -> PlanText {
+    let mut plan = plan.clone();
+    let variables = [("host", name.to_owned()), ("rank", rank.to_string()), ("ranks", ranks.to_string())];
+    plan.variables.extend(variables.map(|(name, value)| (name.to_owned(), value)));
+    plan
+}
+
+/// A message for each signal that asks for an end. From now on, signals do nothing else.
+fn stop_requests() -> io::Result<Receiver<()>> {
+    ferrio_runner::hold_signals();
+    let (sender, requests) = channel();
+    thread::Builder::new().spawn(move || {
+        let ending: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+        while ending.wait().is_ok() && sender.send(()).is_ok() {}
+    })?;
+    Ok(requests)
+}
+
+/// The run as it comes in.
+struct RunOnHosts {
+    hosts: Vec<HostOfRun>,
+    texts: HostTexts,
+    messages: Messages,
+    status: u8,
+}
+
+impl RunOnHosts {
+    fn new(names: &[String], settings: &ProgramSettings, messages: Messages) -> Self {
+        let host = |name: &String| HostOfRun { name: name.clone(), result: None, status: None };
+        RunOnHosts {
+            hosts: names.iter().map(host).collect(),
+            texts: HostTexts::new(messages, settings.formats.has(Format::Normal)),
+            messages,
+            status: 0,
+        }
+    }
+
+    fn observe(&mut self, action: CoordinatorAction) {
+        match action {
+            CoordinatorAction::Deliver(host, message) => self.hear(host, message),
+            CoordinatorAction::Lost(HostId(at), loss) => {
+                self.status = self.status.max(1);
+                let message = format!("{} is lost: {loss}", self.hosts[at].name);
+                self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("host-lost"));
+            }
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, HostId(at): HostId, message: ToCoordinator) {
+        let host = &mut self.hosts[at];
+        match message {
+            ToCoordinator::Text { stream, text } => self.texts.show(&host.name, stream, &text),
+            ToCoordinator::Result { result } => host.result = Some(result),
+            ToCoordinator::Ended { status } | ToCoordinator::Refused { status } => {
+                host.status = Some(status);
+                self.status = self.status.max(status);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> u8 {
+        for host in &self.hosts {
+            if let Some(result) = &host.result {
+                let _ = crate::messages::print_text(&format!("{result}\n"));
+            }
+        }
+        self.status
+    }
+}

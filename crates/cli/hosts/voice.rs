@@ -1,0 +1,137 @@
+//! The words of an agent's run to its coordinator, and the start line that the coordinator has drawn.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use ferrio_hosts::{AgentInput, ClockTime, HostClock, Stream, ToCoordinator};
+use ferrio_job::Plan;
+use ferrio_results::Progress;
+use ferrio_runner::{StartLine, phases};
+use serde_json::Value;
+
+/// The part that a run has in a run on many hosts.
+#[derive(Clone)]
+pub struct Voice {
+    inputs: SyncSender<AgentInput>,
+    clock: HostClock,
+    orders: Arc<Orders>,
+}
+
+/// How far run and coordinator are with each other.
+#[derive(Default)]
+struct Orders {
+    state: Mutex<OrderState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct OrderState {
+    checked: bool,
+    prepare: bool,
+    stopped: bool,
+    /// When phases begin.
+    starts: BTreeMap<u32, Instant>,
+}
+
+impl fmt::Debug for Voice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Voice")
+    }
+}
+
+impl Voice {
+    /// The voice of the run whose agent takes `inputs`, in times of `clock`.
+    #[must_use]
+    pub fn new(inputs: SyncSender<AgentInput>, clock: HostClock) -> Self {
+        Voice { inputs, clock, orders: Arc::default() }
+    }
+
+    /// Says something. Nobody hears it once the conversation is over.
+    pub fn say(&self, message: ToCoordinator) {
+        let _ = self.inputs.send(AgentInput::Run(message));
+    }
+
+    /// Says words for the user.
+    pub fn text(&self, stream: Stream, text: String) {
+        self.say(ToCoordinator::Text { stream, text });
+    }
+
+    /// Says how far the jobs are.
+    pub fn progress(&self, progress: &Progress) {
+        if let Ok(progress) = serde_json::to_value(progress) {
+            self.say(ToCoordinator::Interval { at: self.clock.now(), progress });
+        }
+    }
+
+    /// Says that the plan can run, and waits until all hosts have said so. False if the coordinator ends the run before.
+    #[must_use]
+    pub fn may_prepare(&self, plan: &Plan) -> bool {
+        self.say(ToCoordinator::Checked { plan: Value::Null, phases: phases(plan) });
+        self.orders.change(|state| state.checked = true);
+        let unsure = |state: &mut OrderState| !state.prepare && !state.stopped;
+        let state = self.orders.changed.wait_while(self.orders.lock(), unsure);
+        !state.unwrap_or_else(PoisonError::into_inner).stopped
+    }
+
+    /// Says the last word of the run, with the exit status that it would have had.
+    pub fn end(&self, status: u8) {
+        // What fails before it is checked has not begun.
+        let is_refusal = status != 0 && !self.orders.lock().checked;
+        self.say(match is_refusal {
+            true => ToCoordinator::Refused { status },
+            false => ToCoordinator::Ended { status },
+        });
+    }
+
+    /// The start line for the runner.
+    #[must_use]
+    pub fn start_line(&self) -> Arc<dyn StartLine> {
+        Arc::new(self.clone())
+    }
+
+    /// The coordinator lets the run lay out its files.
+    pub fn let_prepare(&self) {
+        self.orders.change(|state| state.prepare = true);
+    }
+
+    /// The coordinator lets a phase begin.
+    pub fn let_begin(&self, phase: u32, at: ClockTime) {
+        let at = self.clock.instant(at);
+        self.orders.change(|state| {
+            state.starts.insert(phase, at);
+        });
+    }
+
+    /// The coordinator ends the run, which a signal tells jobs that run already.
+    pub fn stop(&self) {
+        self.orders.change(|state| state.stopped = true);
+    }
+}
+
+impl Orders {
+    fn lock(&self) -> MutexGuard<'_, OrderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut OrderState)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+}
+
+impl StartLine for Voice {
+    fn ready(&self, phase: u32) {
+        self.say(ToCoordinator::Ready { phase });
+    }
+
+    fn start_of(&self, phase: u32) -> Option<Instant> {
+        self.orders.lock().starts.get(&phase).copied()
+    }
+
+    fn began(&self, phase: u32, at: Instant) {
+        self.say(ToCoordinator::Started { phase, at: self.clock.time_of(at) });
+    }
+}
