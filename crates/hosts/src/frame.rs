@@ -80,6 +80,11 @@ impl<R: Read> FrameReader<R> {
         self.limit.clone()
     }
 
+    /// The stream, with what has been read from it beyond the last message.
+    pub fn into_stream(self) -> BufReader<R> {
+        self.stream
+    }
+
     /// Waits for the next message; `None` at the end of the stream. Empty lines are skipped.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 //! System calls that neither nix nor rustix has: scheduling, I/O priority and NUMA policy of the calling thread, the page cache of a block
-//! device, hints about the lifetime of data, signals, and the immediate end of the process.
+//! device, hints about the lifetime of data, signals, inherited sockets, and the immediate end of the process.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::ptr;
 use std::time::Duration;
 
@@ -45,6 +46,21 @@ pub fn keep_ended_children() {
 pub fn exit_at_once(status: u8) -> ! {
     // SAFETY: no code of this process runs afterwards.
     unsafe { libc::_exit(status.into()) }
+}
+
+/// The socket that the parent process has left on a descriptor, for this process alone: programs that it starts do not inherit it.
+///
+/// # Errors
+/// EBADF if there is no such descriptor.
+pub fn inherited_socket(descriptor: i32) -> io::Result<UnixStream> {
+    if descriptor < 0 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: the call takes a number, which the kernel checks, and touches no memory.
+    check(i64::from(unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) }))?;
+    // SAFETY: the descriptor is open, as the kernel has just said, and is only borrowed to duplicate it: whoever owns it keeps it.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    Ok(UnixStream::from(borrowed.try_clone_to_owned()?))
 }
 
 /// Drops the cached pages of a whole block device.

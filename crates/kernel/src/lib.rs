@@ -13,7 +13,7 @@ pub mod stdout;
 pub mod syscall;
 
 pub use calls::{
-    exit_at_once, flush_buffers, keep_ended_children, run_when_idle, set_io_priority, set_memory_policy,
-    set_write_hint, wait_for_signal,
+    exit_at_once, flush_buffers, inherited_socket, keep_ended_children, run_when_idle, set_io_priority,
+    set_memory_policy, set_write_hint, wait_for_signal,
 };
 pub use sleep::sleep;
