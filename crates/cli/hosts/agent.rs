@@ -1,9 +1,9 @@
 //! The agent: runs the part of a run that is for this host, in a conversation with the coordinator.
 
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::thread;
 
-use ferrio_hosts::{AgentAction, AgentHello, AgentInput, Ends, HostClock, PlanText, agent_inputs, serve};
+use ferrio_hosts::{AgentAction, AgentHello, AgentInputs, Ends, HostClock, PlanText, serve};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::utsname::uname;
 use nix::unistd::Pid;
@@ -27,14 +27,14 @@ pub fn converse(ends: Ends) -> Result<u8, Error> {
     // Before any thread: a stop that comes early is found by the run.
     ferrio_runner::hold_signals();
     let clock = HostClock::start();
-    let (sender, inputs) = agent_inputs();
-    let voice = Voice::new(sender.clone(), clock);
+    let inputs = AgentInputs::new();
+    let voice = Voice::new(inputs.clone(), clock);
     let (to_run, plans) = sync_channel(1);
     let conversation = Conversation { voice: voice.clone(), to_run };
     let (to_end, end) = channel();
     thread::Builder::new()
         .spawn(move || {
-            let status = conversation.hold(ends, clock, (sender, inputs));
+            let status = conversation.hold(ends, clock, inputs);
             let _ = to_end.send(status);
             // The run may hang, or wait for a start that never comes.
             ferrio_runner::exit_at_once(status);
@@ -54,12 +54,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn hold(
-        self,
-        ends: Ends,
-        clock: HostClock,
-        inputs: (SyncSender<AgentInput>, Receiver<AgentInput>),
-    ) -> u8 {
+    fn hold(self, ends: Ends, clock: HostClock, inputs: AgentInputs) -> u8 {
         let mut act = |action| match action {
             // The agent takes one plan.
             AgentAction::Check(plan) => drop(self.to_run.try_send(plan)),

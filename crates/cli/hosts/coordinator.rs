@@ -62,7 +62,7 @@ pub fn run(
         greeting_timeout: GREETING_TIMEOUT,
     };
     let program = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
-    coordinate(hosts, how, &program, &stop, &mut |action| run.observe(action)).map_err(Error::Agent)?;
+    coordinate(hosts, how, &program, stop, &mut |action| run.observe(action)).map_err(Error::Agent)?;
     Ok(run.finish())
 }
 

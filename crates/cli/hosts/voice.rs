@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ferrio_hosts::{AgentInput, ClockTime, HostClock, Stream, ToCoordinator};
+use ferrio_hosts::{AgentInputs, ClockTime, HostClock, Stream, ToCoordinator};
 use ferrio_job::Plan;
 use ferrio_results::Progress;
 use ferrio_runner::{StartLine, phases};
@@ -15,7 +14,7 @@ use serde_json::Value;
 /// The part that a run has in a run on many hosts.
 #[derive(Clone)]
 pub struct Voice {
-    inputs: SyncSender<AgentInput>,
+    inputs: AgentInputs,
     clock: HostClock,
     orders: Arc<Orders>,
 }
@@ -45,13 +44,13 @@ impl fmt::Debug for Voice {
 impl Voice {
     /// The voice of the run whose agent takes `inputs`, in times of `clock`.
     #[must_use]
-    pub fn new(inputs: SyncSender<AgentInput>, clock: HostClock) -> Self {
+    pub fn new(inputs: AgentInputs, clock: HostClock) -> Self {
         Voice { inputs, clock, orders: Arc::default() }
     }
 
     /// Says something. Nobody hears it once the conversation is over.
     pub fn say(&self, message: ToCoordinator) {
-        let _ = self.inputs.send(AgentInput::Run(message));
+        self.inputs.say(message);
     }
 
     /// Says words for the user.

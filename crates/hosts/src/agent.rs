@@ -14,6 +14,8 @@ pub enum AgentInput {
     Message(ToAgent),
     /// The connection to the coordinator ended.
     Disconnected,
+    /// Something of the coordinator has come, but no whole message.
+    Alive,
     /// The run on this host has something to say; [`ToCoordinator::Ended`] and [`ToCoordinator::Refused`] are its last words.
     Run(ToCoordinator),
     /// Time has passed. Wanted at least once a second.
@@ -106,6 +108,9 @@ impl Agent {
                 self.answer(message, now, actions);
             }
             AgentInput::Disconnected => self.lose("the connection to the coordinator ended", now, actions),
+            // A stranger has to come to the point.
+            AgentInput::Alive if matches!(self.state, State::Greeting | State::Proving(_)) => {}
+            AgentInput::Alive => self.last_heard = now,
             AgentInput::Run(message) => self.pass_on(message, actions),
             AgentInput::Tick => match self.state {
                 State::Orphaned(since) if now.since(since) >= ENDING_TIMEOUT => self.exit(1, actions),
@@ -121,6 +126,12 @@ impl Agent {
                 _ => {}
             },
         }
+    }
+
+    /// Whether the coordinator is lost and the run has not ended.
+    #[must_use]
+    pub fn is_orphaned(&self) -> bool {
+        matches!(self.state, State::Orphaned(_))
     }
 
     fn answer(&mut self, message: ToAgent, now: ClockTime, actions: &mut Vec<AgentAction>) {

@@ -28,6 +28,8 @@ pub struct CoordinatorSettings {
 pub enum CoordinatorInput {
     /// A message of a host.
     Message(HostId, ToCoordinator),
+    /// Something of a host has come, but no whole message, or one for which this end has no time yet.
+    Alive(HostId),
     /// The connection to a host ended; the reason is the carrier's.
     Disconnected(HostId, String),
     /// The user wants the run to end; the second time, at once.
@@ -117,6 +119,7 @@ impl Coordinator {
             CoordinatorInput::Disconnected(host, reason) => {
                 self.lose(host, HostLoss::Disconnected(reason), actions)
             }
+            CoordinatorInput::Alive(host) => self.note_life(host, now),
             CoordinatorInput::Stop if self.is_stopping => self.abandon(actions),
             CoordinatorInput::Stop => self.stop("terminated", actions),
             CoordinatorInput::Tick => self.look_at_time(now, actions),
@@ -193,6 +196,15 @@ impl Coordinator {
                 actions.push(CoordinatorAction::Deliver(id, message));
             }
             (message, _) => self.lose(id, HostLoss::OutOfTurn(message.name()), actions),
+        }
+    }
+
+    fn note_life(&mut self, id: HostId, now: ClockTime) {
+        if let Some(host) = self.hosts.get_mut(id.0)
+            // A stranger has to come to the point.
+            && !matches!(host.stage, Stage::Greeting | Stage::Proving(_))
+        {
+            host.last_heard = now;
         }
     }
 

@@ -1,24 +1,29 @@
-//! Conversations in the real world: threads that move messages between carriers and the state machines, and the clock.
+//! The coordinator's end of all conversations in the real world: threads that move messages between carriers and the state machine, and the
+//! clock.
 
-use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::carrier::{Closer, Ends, THREAD_STACK};
+use crate::carrier::{Closer, Ends};
+use crate::intake::{LongFramePermit, LongFrames};
+use crate::line::{Heard, Line};
 use crate::{
-    Agent, AgentAction, AgentHello, AgentInput, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput,
-    CoordinatorSettings, FrameLimit, FrameReader, HostId, PlanText, ToAgent, ToCoordinator, write_frame,
+    Challenge, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings, HostId,
+    PlanText,
 };
 
 /// Messages that wait for the coordinator before agents have to wait: bounds its memory, and a slow reader slows only the talk.
 const WAITING: usize = 1_024;
 
 /// How long the other end may take to close a connection that this end has closed.
-const CLOSING_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const CLOSING_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Time between two looks at whether the observer has taken what waits for it.
+const OBSERVER_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Time between two looks at the clock.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
@@ -54,97 +59,228 @@ impl HostClock {
 }
 
 /// Holds the conversations of a run until they are over. Hosts whose carrier could not be opened are lost at once. `observer` gets
-/// everything that is not for a carrier, in order; `stop` is received from whenever the user wants an end, and says so twice for an end
-/// at once.
+/// everything that is not for a carrier, in order, on this thread; while it takes its time, the conversations go on, but no more is read than
+/// a bounded amount. `stop` is received from whenever the user wants an end, and says so twice for an end at once.
 ///
 /// # Errors
 ///
-/// A thread cannot be started; all conversations are over then.
+/// A thread cannot be started, or there are no random numbers for tokens; all conversations are over then.
 pub fn coordinate(
     hosts: Vec<(io::Result<Ends>, PlanText)>,
     settings: CoordinatorSettings,
     program: &str,
-    stop: &Receiver<()>,
+    stop: Receiver<()>,
     observer: &mut dyn FnMut(CoordinatorAction),
 ) -> io::Result<()> {
     let clock = HostClock::start();
     let (sender, inputs) = sync_channel(WAITING);
-    let mut lines = Vec::new();
-    let mut missing = Vec::new();
-    let mut plans = Vec::new();
+    let long_frames = Arc::default();
+    let (mut lines, mut missing, mut plans) = (Vec::new(), Vec::new(), Vec::new());
     for (at, (ends, plan)) in hosts.into_iter().enumerate() {
-        let ends = ends.and_then(|ends| Ok((ends.challenge()?, ends)));
-        lines.push(match ends {
-            Ok((challenge, ends)) => {
+        match ends.and_then(|ends| open(HostId(at), ends, &long_frames, &sender)) {
+            Ok((line, challenge)) => {
+                lines.push(Some(line));
                 plans.push((plan, challenge));
-                Some(Line::open(HostId(at), ends, sender.clone())?)
             }
             Err(error) => {
+                lines.push(None);
                 plans.push((plan, None));
                 missing.push(CoordinatorInput::Disconnected(HostId(at), error.to_string()));
-                None
             }
-        });
+        }
     }
     let mut actions = Vec::new();
-    let mut coordinator = Coordinator::new(settings, program, plans, clock.now(), &mut actions);
-    let mut missing = missing.into_iter();
-    // Connections that the other end has not closed yet, since when.
-    let mut closing: Vec<(HostId, Instant, Box<dyn Closer>)> = Vec::new();
-    let mut ticks = Ticks::default();
-    loop {
-        closing.retain_mut(|(_, since, closer)| {
+    let coordinator = Coordinator::new(settings, program, plans, clock.now(), &mut actions);
+    let (to_observer, deliveries) = sync_channel(WAITING);
+    let observed = Observed { backlog: VecDeque::new(), to_observer };
+    let conversations = Conversations {
+        clock,
+        coordinator,
+        lines,
+        inputs,
+        stop,
+        missing: missing.into_iter(),
+        closing: Vec::new(),
+        observed,
+    };
+    thread::scope(|scope| {
+        thread::Builder::new().spawn_scoped(scope, || conversations.hold(actions))?;
+        // Dropped when the observer panics, too: the conversations end then.
+        for (action, _permit) in deliveries {
+            observer(action);
+        }
+        Ok(())
+    })
+}
+
+fn open(
+    host: HostId,
+    ends: Ends,
+    long_frames: &Arc<LongFrames>,
+    inputs: &SyncSender<(HostId, Heard)>,
+) -> io::Result<(Line, Option<Challenge>)> {
+    let challenge = ends.challenge()?;
+    Ok((Line::open(host, ends, long_frames, inputs.clone())?, challenge))
+}
+
+/// What the observer gets, with the memory that it takes.
+type Delivery = (CoordinatorAction, Option<Arc<LongFramePermit>>);
+
+/// The way to the observer.
+struct Observed {
+    /// What it has no time for.
+    backlog: VecDeque<Delivery>,
+    to_observer: SyncSender<Delivery>,
+}
+
+impl Observed {
+    /// Moves on what the observer takes without a wait; false if it is gone.
+    fn move_on(&mut self) -> bool {
+        while let Some(delivery) = self.backlog.pop_front() {
+            match self.to_observer.try_send(delivery) {
+                Ok(()) => {}
+                Err(TrySendError::Full(delivery)) => {
+                    self.backlog.push_front(delivery);
+                    break;
+                }
+                Err(TrySendError::Disconnected(_)) => return false,
+            }
+        }
+        true
+    }
+}
+
+/// All conversations of a run.
+struct Conversations {
+    clock: HostClock,
+    coordinator: Coordinator,
+    lines: Vec<Option<Line>>,
+    inputs: Receiver<(HostId, Heard)>,
+    stop: Receiver<()>,
+    /// Hosts to which there is no connection.
+    missing: std::vec::IntoIter<CoordinatorInput>,
+    /// Connections that the other end has not closed yet, since when.
+    closing: Vec<(HostId, Instant, Box<dyn Closer>)>,
+    observed: Observed,
+}
+
+impl Conversations {
+    fn hold(mut self, mut actions: Vec<CoordinatorAction>) {
+        let mut ticks = Ticks::default();
+        let mut permit = None;
+        loop {
+            self.close_late_ones();
+            let is_finished = self.act(&mut actions, permit.take());
+            if !self.observed.move_on() {
+                return;
+            }
+            if is_finished {
+                let_go(&self.inputs, self.closing);
+                for delivery in self.observed.backlog {
+                    // Gone with a panic.
+                    let _ = self.observed.to_observer.send(delivery);
+                }
+                return;
+            }
+            let input;
+            (input, permit) = self.next(&mut ticks, &mut actions);
+            self.coordinator.take(input, self.clock.now(), &mut actions);
+        }
+    }
+
+    fn close_late_ones(&mut self) {
+        self.closing.retain_mut(|(_, since, closer)| {
             let is_late = since.elapsed() >= CLOSING_TIMEOUT;
             if is_late {
                 closer.close();
             }
             !is_late
         });
+    }
+
+    /// Does what is to be done; true if the conversations are over.
+    fn act(&mut self, actions: &mut Vec<CoordinatorAction>, permit: Option<LongFramePermit>) -> bool {
+        let permit = permit.map(Arc::new);
+        let mut is_finished = false;
+        let mut deaf = Vec::new();
         for action in actions.drain(..) {
-            match action {
+            match &action {
                 CoordinatorAction::Send(host, message) => {
-                    if let Some(line) = &lines[host.0] {
-                        line.send(message);
+                    let line = self.lines[host.0].as_ref();
+                    if line.is_some_and(|line| !line.send(message.clone())) {
+                        deaf.push(*host);
                     }
+                    continue;
                 }
                 CoordinatorAction::Close(host) => {
-                    let line = lines[host.0].take().filter(|line| !line.has_ended);
-                    closing.extend(line.map(|line| (host, Instant::now(), line.closer)));
+                    let line = self.lines[host.0].take().filter(|line| !line.has_ended);
+                    self.closing.extend(line.map(|line| (*host, Instant::now(), line.closer)));
+                    continue;
                 }
-                CoordinatorAction::Finished => {
-                    let_go(&inputs, closing);
-                    observer(CoordinatorAction::Finished);
-                    return Ok(());
-                }
-                action => {
-                    if let CoordinatorAction::Greeted(host, _) = action
-                        && let Some(line) = &lines[host.0]
-                    {
-                        line.limit.trust();
+                CoordinatorAction::Greeted(host, _) => {
+                    if let Some(line) = &self.lines[host.0] {
+                        line.intake.trust();
                     }
-                    observer(action);
                 }
+                CoordinatorAction::Finished => is_finished = true,
+                _ => {}
+            }
+            self.observed.backlog.push_back((action, permit.clone()));
+        }
+        for host in deaf {
+            let lost = CoordinatorInput::Disconnected(host, "the host does not read".into());
+            self.coordinator.take(lost, self.clock.now(), actions);
+        }
+        is_finished
+    }
+
+    /// The next input, and the memory that it takes.
+    fn next(
+        &mut self,
+        ticks: &mut Ticks,
+        actions: &mut Vec<CoordinatorAction>,
+    ) -> (CoordinatorInput, Option<LongFramePermit>) {
+        let stopped = self.stop.try_recv().ok().map(|()| CoordinatorInput::Stop);
+        if let Some(at_once) = self.missing.next().or(stopped) {
+            return (at_once, None);
+        }
+        let is_observed = self.observed.backlog.is_empty();
+        let heard = ticks.next(|until| match is_observed {
+            true => self.inputs.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+            // The observer is behind: hosts wait until it has caught up.
+            false => {
+                thread::sleep(OBSERVER_INTERVAL);
+                None
+            }
+        });
+        match heard {
+            None => {
+                self.note_life(actions);
+                (CoordinatorInput::Tick, None)
+            }
+            Some((host, Heard::Message(message, permit))) => {
+                (CoordinatorInput::Message(host, message), permit.is_long().then_some(permit))
+            }
+            Some((host, Heard::End(reason))) => {
+                self.closing.retain(|(closed, ..)| *closed != host);
+                let last_words = self.lines[host.0].as_mut().and_then(Line::end);
+                (CoordinatorInput::Disconnected(host, last_words.unwrap_or(reason)), None)
             }
         }
-        let at_once = missing.next().or_else(|| stop.try_recv().ok().map(|()| CoordinatorInput::Stop));
-        let input = match at_once {
-            Some(input) => input,
-            None => match ticks.next(&inputs) {
-                None => CoordinatorInput::Tick,
-                Some((host, Heard::Message(message))) => CoordinatorInput::Message(host, message),
-                Some((host, Heard::End(reason))) => {
-                    closing.retain(|(closed, ..)| *closed != host);
-                    let last_words = lines[host.0].as_mut().and_then(Line::end);
-                    CoordinatorInput::Disconnected(host, last_words.unwrap_or(reason))
-                }
-            },
-        };
-        coordinator.take(input, clock.now(), &mut actions);
+    }
+
+    /// Hosts whose messages are on their way, or wait here, are not silent.
+    fn note_life(&mut self, actions: &mut Vec<CoordinatorAction>) {
+        for at in 0..self.lines.len() {
+            if self.lines[at].as_mut().is_some_and(Line::is_alive) {
+                self.coordinator.take(CoordinatorInput::Alive(HostId(at)), self.clock.now(), actions);
+            }
+        }
     }
 }
 
 /// Takes inputs, and looks at the clock in between however many there are.
-struct Ticks(Instant);
+pub(crate) struct Ticks(Instant);
 
 impl Default for Ticks {
     fn default() -> Self {
@@ -153,10 +289,9 @@ impl Default for Ticks {
 }
 
 impl Ticks {
-    /// The next input; `None` if it is time to look at the clock first.
-    fn next<T>(&mut self, inputs: &Receiver<T>) -> Option<T> {
-        let left = self.0.saturating_duration_since(Instant::now());
-        let input = if left.is_zero() { None } else { inputs.recv_timeout(left).ok() };
+    /// The next input, which `take` returns if it comes until the time; `None` if it is time to look at the clock first.
+    pub fn next<T>(&mut self, take: impl FnOnce(Instant) -> Option<T>) -> Option<T> {
+        let input = if Instant::now() >= self.0 { None } else { take(self.0) };
         if input.is_none() {
             *self = Ticks::default();
         }
@@ -176,128 +311,4 @@ fn let_go(inputs: &Receiver<(HostId, Heard)>, mut closing: Vec<(HostId, Instant,
         }
     }
     closing.iter_mut().for_each(|(.., closer)| closer.close());
-}
-
-/// What comes out of a connection.
-enum Heard {
-    Message(ToCoordinator),
-    /// The connection is over, and why.
-    End(String),
-}
-
-/// The coordinator's end of one connection. When it is dropped, the messages that were sent still go out before the other end is told.
-struct Line {
-    to_writer: Sender<ToAgent>,
-    closer: Box<dyn Closer>,
-    limit: FrameLimit,
-    /// The other end has closed it.
-    has_ended: bool,
-}
-
-impl Line {
-    fn open(host: HostId, ends: Ends, inputs: SyncSender<(HostId, Heard)>) -> io::Result<Line> {
-        let to_writer = write_all(ends.writer)?;
-        let limit = move_messages(ends.reader, move |heard| {
-            let heard = heard.map_or_else(Heard::End, Heard::Message);
-            inputs.send((host, heard)).is_ok()
-        })?;
-        Ok(Line { to_writer, closer: ends.closer, limit, has_ended: false })
-    }
-
-    /// Notes that the other end is gone, and returns why if the carrier knows.
-    fn end(&mut self) -> Option<String> {
-        self.has_ended = true;
-        self.closer.last_words()
-    }
-
-    /// A message to a host that is gone goes nowhere: its end is told by the reader.
-    fn send(&self, message: ToAgent) {
-        let _ = self.to_writer.send(message);
-    }
-}
-
-/// Starts a thread that writes messages to a stream until the sender is dropped.
-fn write_all<M: Serialize + Send + 'static>(
-    mut stream: impl Write + Send + 'static,
-) -> io::Result<Sender<M>> {
-    let (sender, messages) = channel::<M>();
-    thread::Builder::new().stack_size(THREAD_STACK).spawn(move || {
-        for message in messages {
-            if write_frame(&mut stream, &message).is_err() {
-                break;
-            }
-        }
-    })?;
-    Ok(sender)
-}
-
-/// Starts a thread that gives each message to `take`, and at last why there are no more, until `take` returns false. Messages
-/// are short until the other end is trusted.
-fn move_messages<M: DeserializeOwned>(
-    stream: impl Read + Send + 'static,
-    mut take: impl FnMut(Result<M, String>) -> bool + Send + 'static,
-) -> io::Result<FrameLimit> {
-    let mut reader = FrameReader::new(stream);
-    let limit = reader.limit();
-    let read = move || {
-        loop {
-            let message: Result<M, String> = match reader.read() {
-                Ok(Some(message)) => Ok(message),
-                Ok(None) => Err("it was closed".into()),
-                Err(error) => Err(error.to_string()),
-            };
-            let is_over = message.is_err();
-            if !take(message) || is_over {
-                return;
-            }
-        }
-    };
-    thread::Builder::new().stack_size(THREAD_STACK).spawn(read)?;
-    Ok(limit)
-}
-
-/// The inputs of an agent: the sender is for its run.
-#[must_use]
-pub fn agent_inputs() -> (SyncSender<AgentInput>, Receiver<AgentInput>) {
-    sync_channel(WAITING)
-}
-
-/// Holds the agent's end of a conversation until it is over, and returns the exit status of the agent. `act` gets all actions for the run:
-/// to check, to begin a phase, to stop.
-///
-/// # Errors
-///
-/// A thread cannot be started, or there are no random numbers for a token.
-pub fn serve(
-    ends: Ends,
-    hello: AgentHello,
-    clock: HostClock,
-    (sender, inputs): (SyncSender<AgentInput>, Receiver<AgentInput>),
-    act: &mut dyn FnMut(AgentAction),
-) -> io::Result<u8> {
-    let challenge = ends.challenge()?;
-    let to_writer = write_all::<ToCoordinator>(ends.writer)?;
-    let mut closer = ends.closer;
-    let limit = move_messages(ends.reader, move |heard| {
-        let input = heard.map_or(AgentInput::Disconnected, AgentInput::Message);
-        sender.send(input).is_ok()
-    })?;
-    let mut agent = Agent::new(hello, challenge, clock.now());
-    let mut actions = Vec::new();
-    let mut ticks = Ticks::default();
-    loop {
-        let input = ticks.next(&inputs).unwrap_or(AgentInput::Tick);
-        agent.take(input, clock.now(), &mut actions);
-        for action in actions.drain(..) {
-            match action {
-                AgentAction::Send(message) => drop(to_writer.send(message)),
-                AgentAction::Trust => limit.trust(),
-                AgentAction::Exit { status } => {
-                    closer.close();
-                    return Ok(status);
-                }
-                action => act(action),
-            }
-        }
-    }
 }

@@ -2,16 +2,16 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::intake::{Intake, LongFramePermit, LongFrames};
 use crate::message::printable;
 
-/// Length of a frame at the most, in bytes, once both ends have greeted: the whole histograms of a few thousand jobs.
-pub const MAX_FRAME: usize = 256 << 20;
+/// Length of a frame at the most, in bytes, once both ends trust each other: the whole histograms of a few thousand jobs.
+pub const MAX_FRAME: usize = 128 << 20;
 
 /// Length of a greeting at the most, in bytes: what a stranger can make the other end keep.
 pub const MAX_GREETING: usize = 4 << 10;
@@ -44,40 +44,37 @@ pub enum FrameError {
     },
 }
 
-/// How long the frames of one stream may be; shared by its reader, who obeys, and whoever learns that the other end can be trusted.
-#[derive(Clone, Debug)]
-pub struct FrameLimit(Arc<AtomicUsize>);
-
-impl FrameLimit {
-    /// From now on messages of up to [`MAX_FRAME`] bytes are taken.
-    pub fn trust(&self) {
-        self.0.store(MAX_FRAME, Ordering::Relaxed);
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// Reads messages from a stream.
 #[derive(Debug)]
 pub struct FrameReader<R> {
     stream: BufReader<R>,
-    limit: FrameLimit,
+    intake: Intake,
     line: Vec<u8>,
+    /// For the message that is being read.
+    permit: LongFramePermit,
 }
 
 impl<R: Read> FrameReader<R> {
-    /// A reader that takes greetings only ([`MAX_GREETING`]) until [`FrameLimit::trust`].
+    /// A reader that takes greetings only ([`MAX_GREETING`]) until [`Intake::trust`].
     pub fn new(stream: R) -> Self {
-        let limit = FrameLimit(Arc::new(AtomicUsize::new(MAX_GREETING)));
-        FrameReader { stream: BufReader::new(stream), limit, line: Vec::new() }
+        FrameReader::sharing(stream, &Arc::default())
     }
 
-    /// The limit of this reader.
+    /// The same, one of several that share the memory for long messages.
+    pub(crate) fn sharing(stream: R, long_frames: &Arc<LongFrames>) -> Self {
+        let permit = LongFramePermit::new(Arc::clone(long_frames));
+        FrameReader { stream: BufReader::new(stream), intake: Intake::default(), line: Vec::new(), permit }
+    }
+
+    /// What this reader and its owner share.
     #[must_use]
-    pub fn limit(&self) -> FrameLimit {
-        self.limit.clone()
+    pub fn intake(&self) -> Intake {
+        self.intake.clone()
+    }
+
+    /// The share of memory that the last message took, to be kept as long as the message.
+    pub(crate) fn take_permit(&mut self) -> LongFramePermit {
+        self.permit.take()
     }
 
     /// The stream, with what has been read from it beyond the last message.
@@ -120,11 +117,13 @@ impl<R: Read> FrameReader<R> {
             if bytes.is_empty() {
                 return if self.line.is_empty() { Ok(false) } else { Err(FrameError::Cut) };
             }
+            self.intake.note_bytes();
             // Asked after the wait: the limit may have changed in the meantime.
-            let limit = self.limit.bytes();
+            let limit = self.intake.limit();
             if self.line.len() + length > limit {
                 return Err(FrameError::TooLong { limit });
             }
+            self.intake.while_held(|| self.permit.cover(self.line.len() + length));
             self.line.extend_from_slice(piece);
             self.stream.consume(length + usize::from(is_end));
             if is_end {
@@ -193,7 +192,7 @@ mod tests {
         assert_eq!(all(&[&longest[..], b"\n"].concat()), (vec![], Some(limit.clone())));
         assert_eq!(all(&longest), (vec![], Some(limit)));
         let mut reader = FrameReader::new(&longest[..]);
-        reader.limit().trust();
+        reader.intake().trust();
         assert!(matches!(reader.read::<Vec<u64>>(), Err(FrameError::Cut)));
     }
 

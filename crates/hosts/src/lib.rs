@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod agent_inputs;
 mod carrier;
 mod clock;
 mod coordinator;
@@ -22,18 +23,24 @@ mod exchange;
 mod frame;
 mod host;
 mod host_list;
+mod intake;
+mod line;
 mod message;
 mod protocol;
+mod serve;
 mod token;
 
 pub use agent::{Agent, AgentAction, AgentInput};
+pub use agent_inputs::AgentInputs;
 pub use carrier::{Carrier, Closer, Ends, StreamPair};
 pub use clock::{ClockOffset, ClockTime, RoundTrips};
 pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
-pub use exchange::{HostClock, agent_inputs, coordinate, serve};
-pub use frame::{FrameError, FrameLimit, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
+pub use exchange::{HostClock, coordinate};
+pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
 pub use host::{HostId, HostLoss, PhaseStart};
 pub use host_list::{HostListError, MAX_HOSTS, host_names, hosts_of_file};
+pub use intake::Intake;
 pub use message::{AgentHello, CoordinatorHello, JobText, PlanText, Stream, ToAgent, ToCoordinator};
 pub use protocol::{PROTOCOL, ProtocolVersion};
+pub use serve::serve;
 pub use token::{Challenge, MAX_TOKEN, MIN_TOKEN, Nonce, Proof, Token, TokenError};

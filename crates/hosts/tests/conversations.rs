@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
-use std::sync::mpsc::{SyncSender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ferrio_hosts::{
-    AgentAction, AgentHello, AgentInput, Carrier, ClockTime, CoordinatorAction, CoordinatorSettings, Ends,
-    HostClock, HostId, HostLoss, PlanText, StreamPair, ToCoordinator, agent_inputs, coordinate, serve,
+    AgentAction, AgentHello, AgentInputs, Carrier, ClockTime, CoordinatorAction, CoordinatorSettings, Ends,
+    HostClock, HostId, HostLoss, PlanText, StreamPair, ToAgent, ToCoordinator, Token, coordinate, serve,
 };
 use serde_json::json;
 
@@ -29,9 +29,9 @@ fn hello(host: &str) -> AgentHello {
 /// An agent whose jobs have `phases` phases of 10 ms each; returns its exit status.
 fn agent(ends: Ends, phases: u32) -> u8 {
     let clock = HostClock::start();
-    let (sender, inputs) = agent_inputs();
-    let say = |sender: &SyncSender<AgentInput>, message| sender.send(AgentInput::Run(message)).unwrap();
-    let run = sender.clone();
+    let inputs = AgentInputs::new();
+    let say = |inputs: &AgentInputs, message| inputs.say(message);
+    let run = inputs.clone();
     let mut act = move |action| match action {
         AgentAction::Check(plan) => {
             say(&run, ToCoordinator::Checked { plan: json!(plan.files[0].text), phases });
@@ -53,7 +53,7 @@ fn agent(ends: Ends, phases: u32) -> u8 {
         AgentAction::StopJobs { .. } => say(&run, ToCoordinator::Ended { status: 128 }),
         other => panic!("{other:?}"),
     };
-    serve(ends, hello("h"), clock, (sender, inputs), &mut act).unwrap()
+    serve(ends, hello("h"), clock, inputs, &mut act).unwrap()
 }
 
 fn plan(text: &str) -> PlanText {
@@ -64,7 +64,7 @@ fn plan(text: &str) -> PlanText {
 fn all(hosts: Vec<(io::Result<Ends>, PlanText)>, settings: CoordinatorSettings) -> Vec<CoordinatorAction> {
     let (_stop, stopped) = channel();
     let mut seen = Vec::new();
-    coordinate(hosts, settings, "ferrio 0.1.0", &stopped, &mut |action| seen.push(action)).unwrap();
+    coordinate(hosts, settings, "ferrio 0.1.0", stopped, &mut |action| seen.push(action)).unwrap();
     seen
 }
 
@@ -194,4 +194,157 @@ fn a_host_that_talks_without_end_hides_no_silent_one() {
     talk.join().unwrap();
     let hosts: Vec<usize> = losses(&seen).into_iter().map(|(host, _)| host).collect();
     assert_eq!(hosts, [1, 0]);
+}
+
+fn token(text: &str) -> Option<Token> {
+    Some(Token::new(text.as_bytes()).unwrap())
+}
+
+#[test]
+fn both_ends_need_the_same_token() {
+    const WANTED: &str =
+        "the server wants a token: give the one that it was started with as --token-file FILE";
+    const MISSING: &str =
+        "the server has no token, and this end does: start it with the same --token-file FILE";
+    const OTHER: &str =
+        "the token is another one than the server's: give both ends the same --token-file FILE";
+    let one = || token("sixteen bytes or");
+    for (ours, theirs, expected) in [
+        (one(), one(), None),
+        (None, one(), Some(WANTED)),
+        (one(), None, Some(MISSING)),
+        (one(), token("twenty bytes or more"), Some(OTHER)),
+    ] {
+        let (our_end, their_end) = UnixStream::pair().unwrap();
+        let agent = thread::spawn(move || agent(their_end.split().unwrap().with_token(theirs), 1));
+        let seen = all(vec![(our_end.split().map(|ends| ends.with_token(ours)), plan("x"))], SETTINGS);
+        let expected: Vec<(usize, String)> = expected.iter().map(|text| (0, (*text).to_owned())).collect();
+        assert_eq!(losses(&seen), expected);
+        let is_checked = |action: &CoordinatorAction| {
+            matches!(action, CoordinatorAction::Deliver(_, ToCoordinator::Checked { .. }))
+        };
+        assert_eq!(seen.iter().any(is_checked), expected.is_empty());
+        assert_eq!(agent.join().unwrap(), u8::from(!expected.is_empty()));
+    }
+}
+
+/// A screen that takes its time costs neither the jobs nor the conversation anything.
+#[test]
+fn an_observer_that_is_slow_holds_no_run_up() {
+    const INTERVALS: u64 = 20_000;
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (run_is_over, over) = channel();
+    let agent = thread::spawn(move || {
+        let (clock, inputs) = (HostClock::start(), AgentInputs::new());
+        let run = inputs.clone();
+        let mut act = move |action| match action {
+            AgentAction::Check(_) => {
+                run.say(ToCoordinator::Checked { plan: json!(null), phases: 1 });
+                run.say(ToCoordinator::Ready { phase: 0 });
+            }
+            AgentAction::Begin { .. } => {
+                let (run, run_is_over) = (run.clone(), run_is_over.clone());
+                thread::spawn(move || {
+                    for at in 0..INTERVALS {
+                        run.say(ToCoordinator::Interval {
+                            at: ClockTime(at),
+                            progress: json!("x".repeat(1_000)),
+                        });
+                    }
+                    run_is_over.send(()).unwrap();
+                    run.say(ToCoordinator::Ended { status: 0 });
+                });
+            }
+            _ => {}
+        };
+        serve(theirs.split().unwrap(), hello("h"), clock, inputs, &mut act).unwrap()
+    });
+    let (_stop, stopped) = channel();
+    let (mut intervals, mut waited) = (Vec::new(), false);
+    coordinate(vec![(ours.split(), plan(""))], SETTINGS, "ferrio 0.1.0", stopped, &mut |action| {
+        if let CoordinatorAction::Deliver(_, ToCoordinator::Interval { at, .. }) = action {
+            if !std::mem::replace(&mut waited, true) {
+                // Looks at nothing before the jobs have ended.
+                over.recv().unwrap();
+            }
+            intervals.push(at.0);
+        }
+        assert!(!matches!(action, CoordinatorAction::Lost(..)), "{action:?}");
+    })
+    .unwrap();
+    assert_eq!(agent.join().unwrap(), 0);
+    // What waited on the way was bounded, and the last one came.
+    assert!(intervals.is_sorted() && intervals.last() == Some(&(INTERVALS - 1)), "{:?}", intervals.last());
+    assert!(intervals.len() < INTERVALS as usize / 2, "{}", intervals.len());
+}
+
+#[test]
+fn a_message_that_is_cut_is_no_message() {
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    theirs.write_all(br#"{"message":"hello","protocol":{"maj"#).unwrap();
+    drop(theirs);
+    let losses = losses(&all(vec![(ours.split(), plan(""))], SETTINGS));
+    assert_eq!(losses, [(0, "the connection ended: the connection was cut within a message".to_owned())]);
+}
+
+fn write(mut stream: &UnixStream, message: &ToAgent) -> bool {
+    ferrio_hosts::write_frame(&mut stream, message).is_ok()
+}
+
+#[test]
+fn an_agent_gives_up_a_coordinator_that_asks_and_does_not_read() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let agent = thread::spawn(move || agent(theirs.split().unwrap(), 1));
+    let hello = json!({"message": "hello", "protocol": {"major": 1, "minor": 0}, "program": "p"});
+    assert!(write(&ours, &serde_json::from_value(hello).unwrap()));
+    // The queues of the kernel take some 10 000.
+    while write(&ours, &ToAgent::Ping { sent: ClockTime(0) }) {}
+    assert_eq!(agent.join().unwrap(), 1);
+}
+
+#[test]
+fn an_agent_ends_at_garbage_and_says_nothing() {
+    for garbage in
+        ["GET / HTTP/1.1\r\n\r\n".to_owned(), "x".repeat(1 << 20), "{\"message\":\"plan\"}\n".to_owned()]
+    {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let agent =
+            thread::spawn(move || agent(theirs.split().unwrap().with_token(token("sixteen bytes or")), 1));
+        // It may be gone before all is written.
+        let _ = ours.write_all(garbage.as_bytes());
+        assert_eq!(agent.join().unwrap(), 1);
+        let mut answer = String::new();
+        let _ = io::Read::read_to_string(&mut ours, &mut answer);
+        assert_eq!(answer, "");
+    }
+}
+
+#[test]
+fn two_coordinators_at_one_server_do_not_notice_each_other() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let coordinators: Vec<_> = (0..2)
+        .map(|at| {
+            thread::spawn(move || {
+                let carrier = TcpStream::connect(address).unwrap().split();
+                all(vec![(carrier, plan(&at.to_string()))], SETTINGS)
+            })
+        })
+        .collect();
+    let agents: Vec<_> = (0..2)
+        .map(|_| {
+            let (stream, _) = listener.accept().unwrap();
+            thread::spawn(move || agent(stream.split().unwrap(), 2))
+        })
+        .collect();
+    for (at, coordinator) in coordinators.into_iter().enumerate() {
+        let seen = coordinator.join().unwrap();
+        assert_eq!(losses(&seen), []);
+        let own = CoordinatorAction::Deliver(
+            HostId(0),
+            ToCoordinator::Checked { plan: json!(at.to_string()), phases: 2 },
+        );
+        assert!(seen.contains(&own), "{seen:?}");
+    }
+    agents.into_iter().for_each(|agent| assert_eq!(agent.join().unwrap(), 0));
 }
