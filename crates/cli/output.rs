@@ -14,15 +14,16 @@ mod screen;
 mod watchers;
 
 use ferrio_job::{Compat, Plan};
-use ferrio_report::{Format, Formats, ReportOptions, RunEnvironment, RunReport};
+use ferrio_report::{Format, Formats, HostReport, ReportOptions, RunEnvironment, RunReport};
 use ferrio_results::RunResult;
 use ferrio_runner::OutputWatch;
 
 use crate::error::Error;
 use crate::escaped_stream;
+use crate::hosts::Voice;
 use crate::messages::Messages;
 use crate::report_stream::ReportStream;
-use crate::settings::{ProgramSettings, ReportDestination};
+use crate::settings::ProgramSettings;
 use crate::visible::{Controls, MultilineNames};
 use final_output::FinalOutput;
 use messages::ReportLines;
@@ -48,8 +49,8 @@ pub struct Output {
     /// Failed jobs and signals are lines of the text report, as in fio, and a file of it has all other messages as well.
     takes_messages: bool,
     report_lines: ReportLines,
-    /// Whoever has started the run makes the report of its figures.
-    leaves_report: bool,
+    /// Makes the main report from the figures, in a run on many hosts.
+    coordinator: Option<Voice>,
     /// A file beside the report is missing or incomplete.
     has_lost_file: bool,
     /// Ends the program if nobody reads an output.
@@ -77,7 +78,7 @@ impl Output {
             environment: RunEnvironment::default(),
             takes_messages: is_text && settings.compat == Compat::Fio && messages.are_text(),
             report_lines: ReportLines::of(settings, messages),
-            leaves_report: settings.output == ReportDestination::Coordinator,
+            coordinator: None,
             has_lost_file: false,
             watch: None,
             signal: None,
@@ -149,11 +150,27 @@ impl Output {
         self.rescue(at, unwritten);
     }
 
+    /// Leaves the main report to a coordinator, if there is one.
+    pub fn leave_report_to(&mut self, coordinator: Option<&Voice>) {
+        self.coordinator = coordinator.cloned();
+    }
+
+    /// The coordinator that makes the report at this place, with what it needs.
+    fn host_report(
+        &self,
+        at: usize,
+        plan: &Plan,
+        result: &RunResult,
+        options: &ReportOptions,
+        report: &RunReport,
+    ) -> Option<(&Voice, HostReport)> {
+        let voice = self.coordinator.as_ref().filter(|_| at == MAIN)?;
+        let options = options.in_formats(self.files[at].formats);
+        Some((voice, HostReport::new(plan, result, &options, report)))
+    }
+
     /// Writes and flushes a report to the stream at this place.
     fn write_report(&mut self, at: usize, report: &RunReport) {
-        if at == MAIN && self.leaves_report {
-            return;
-        }
         self.write_to(at, &report.in_formats(self.files[at].formats, self.options.terse_layout()));
         let unwritten = self.files[at].attempt(ReportStream::flush);
         self.rescue(at, unwritten);

@@ -36,11 +36,12 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     // The coordinator shows versions itself.
     let version = if voice.is_none() { format!("{FIO_VERSION}\n") } else { String::new() };
-    let (output, intervals, claims) = begin(plan, sources, settings, messages, &version)?;
+    let (mut output, intervals, claims) = begin(plan, sources, settings, messages, &version)?;
     if voice.is_some_and(|voice| !voice.may_prepare(plan)) {
         return output.close().map(|()| None);
     }
     let metrics_url = metrics.as_ref().map(MetricsServer::url);
+    output.leave_report_to(voice);
     let watchers = Watchers::new(plan, settings, intervals, metrics);
     let environment = RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.compat);
     let mut output = output.begin(environment, watchers);

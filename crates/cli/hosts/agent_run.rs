@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 
-use ferrio_hosts::{JobText, PlanText, Stream, ToCoordinator};
+use ferrio_hosts::{JobText, PlanText, Stream};
 use ferrio_job::Compat;
 use ferrio_jobfile::Environment;
 
@@ -50,11 +50,7 @@ fn run_jobs(
     run.settings.output = ReportDestination::Coordinator;
     let jobs = run.plan;
     let Some(outcome) = run_and_report(*run, Some(voice))? else { return Ok(0) };
-    let status = outcome::status(jobs, &outcome);
-    if let Ok(result) = serde_json::to_value(&outcome.report) {
-        voice.say(ToCoordinator::Result { result });
-    }
-    Ok(status)
+    Ok(outcome::status(jobs, &outcome))
 }
 
 /// The files and variables that came with the plan; the figures are those of this machine.

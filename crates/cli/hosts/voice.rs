@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use ferrio_hosts::{AgentInputs, ClockTime, HostClock, Stream, ToCoordinator};
 use ferrio_job::Plan;
+use ferrio_report::HostReport;
 use ferrio_results::Progress;
 use ferrio_runner::{StartLine, phases};
 use serde_json::Value;
@@ -62,6 +63,20 @@ impl Voice {
     pub fn progress(&self, progress: &Progress) {
         if let Ok(progress) = serde_json::to_value(progress) {
             self.say(ToCoordinator::Interval { at: self.clock.now(), progress });
+        }
+    }
+
+    /// Gives the figures so far.
+    pub fn interim(&self, report: &HostReport) {
+        if let Ok(result) = serde_json::to_value(report) {
+            self.say(ToCoordinator::Interim { result });
+        }
+    }
+
+    /// Gives the figures of the run.
+    pub fn result(&self, report: &HostReport) {
+        if let Ok(result) = serde_json::to_value(report) {
+            self.say(ToCoordinator::Result { result });
         }
     }
 

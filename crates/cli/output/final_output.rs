@@ -70,7 +70,10 @@ impl FinalOutput {
             }
         };
         set_thresholds(&mut report);
-        output.write_report(MAIN, &report);
+        match output.host_report(MAIN, plan, &result, &options, &report) {
+            Some((voice, report)) => voice.result(&report),
+            None => output.write_report(MAIN, &report),
+        }
         for at in MAIN + 1..output.files.len() {
             let mut report = output.report_at(at, plan, &result, &options);
             set_thresholds(&mut report);

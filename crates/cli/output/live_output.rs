@@ -119,7 +119,11 @@ impl Output {
             let formats = self.files[at].formats;
             // Without formats, all have files of their own.
             if formats.may_repeat() && !formats.are_none() {
-                self.write_report(at, &self.report_at(at, plan, result, &options));
+                let report = self.report_at(at, plan, result, &options);
+                match self.host_report(at, plan, result, &options, &report) {
+                    Some((voice, report)) => voice.interim(&report),
+                    None => self.write_report(at, &report),
+                }
                 let unwritten = self.files[at].attempt(ReportStream::publish);
                 self.rescue(at, unwritten);
                 has_any = true;

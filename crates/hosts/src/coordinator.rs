@@ -185,6 +185,7 @@ impl Coordinator {
                 message @ (ToCoordinator::Text { .. }
                 | ToCoordinator::Interval { .. }
                 | ToCoordinator::Log { .. }
+                | ToCoordinator::Interim { .. }
                 | ToCoordinator::Result { .. }),
                 _,
             ) if host.runs() => actions.push(CoordinatorAction::Deliver(id, message)),

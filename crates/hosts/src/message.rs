@@ -114,6 +114,11 @@ pub enum ToCoordinator {
         /// Bytes, in base64.
         data: String,
     },
+    /// The figures so far, as those of the end.
+    Interim {
+        /// The result of the run.
+        result: Value,
+    },
     /// The figures, histograms and all.
     Result {
         /// The result of the run.
@@ -257,6 +262,7 @@ impl ToCoordinator {
             ToCoordinator::Started { .. } => "started",
             ToCoordinator::Interval { .. } => "interval",
             ToCoordinator::Log { .. } => "log",
+            ToCoordinator::Interim { .. } => "interim",
             ToCoordinator::Result { .. } => "result",
             ToCoordinator::Ended { .. } => "ended",
             ToCoordinator::Unknown => "unknown",
