@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use crate::{Challenge, Token};
 
@@ -41,6 +42,9 @@ impl Ends {
 pub trait Closer: Send {
     /// Ends both directions. A read that waits returns.
     fn close(&mut self);
+
+    /// Waits until everything that was written has left this process, but not for long; nothing is written afterwards.
+    fn flush(&mut self, _timeout: Duration) {}
 
     /// Why the other end is gone, if the carrier knows more than that it is: the last words of `ssh`, for example. Called after the end.
     fn last_words(&mut self) -> Option<String> {

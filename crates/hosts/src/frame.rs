@@ -16,6 +16,9 @@ pub const MAX_FRAME: usize = 128 << 20;
 /// Length of a greeting at the most, in bytes: what a stranger can make the other end keep.
 pub const MAX_GREETING: usize = 4 << 10;
 
+/// How a server that speaks TLS answers to a message.
+const TLS_ALERT: &[u8] = &[21, 3];
+
 /// Bytes of a line that is no message which an error shows.
 const SHOWN: usize = 60;
 
@@ -31,6 +34,9 @@ pub enum FrameError {
         /// Bytes allowed.
         limit: usize,
     },
+    /// The other end speaks TLS.
+    #[error("the other end wants TLS: --tls-cert, --tls-key and --tls-ca")]
+    Tls,
     /// The stream ends within a line.
     #[error("the connection was cut within a message")]
     Cut,
@@ -115,7 +121,11 @@ impl<R: Read> FrameReader<R> {
             let piece = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
             let (length, is_end) = (piece.len(), piece.len() < bytes.len());
             if bytes.is_empty() {
-                return if self.line.is_empty() { Ok(false) } else { Err(FrameError::Cut) };
+                return match &self.line[..] {
+                    [] => Ok(false),
+                    line if line.starts_with(TLS_ALERT) => Err(FrameError::Tls),
+                    _ => Err(FrameError::Cut),
+                };
             }
             self.intake.note_bytes();
             // Asked after the wait: the limit may have changed in the meantime.
@@ -180,6 +190,7 @@ mod tests {
     fn a_cut_is_told_from_an_end() {
         assert_eq!(all(b"[1]\n[2"), (vec![vec![1]], Some("the connection was cut within a message".into())));
         assert_eq!(all(b""), (vec![], None));
+        assert!(all(b"\x15\x03\x03\0\x02\x02\x2f").1.unwrap().starts_with("the other end wants TLS"));
     }
 
     #[test]

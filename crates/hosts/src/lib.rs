@@ -28,6 +28,8 @@ mod line;
 mod message;
 mod protocol;
 mod serve;
+#[cfg(feature = "tls")]
+mod tls;
 mod token;
 
 pub use agent::{Agent, AgentAction, AgentInput};
@@ -43,4 +45,6 @@ pub use intake::Intake;
 pub use message::{AgentHello, CoordinatorHello, JobText, PlanText, Stream, ToAgent, ToCoordinator};
 pub use protocol::{PROTOCOL, ProtocolVersion};
 pub use serve::serve;
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError, TlsFiles};
 pub use token::{Challenge, MAX_TOKEN, MIN_TOKEN, Nonce, Proof, Token, TokenError};

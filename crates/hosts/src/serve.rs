@@ -72,6 +72,7 @@ fn hold(
                     // The last message says why. Where the coordinator is lost, nobody hears it.
                     if !is_orphaned {
                         inputs.flush(CLOSING_TIMEOUT);
+                        closer.flush(CLOSING_TIMEOUT);
                     }
                     closer.close();
                     return Ok(status);
