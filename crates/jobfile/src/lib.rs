@@ -21,7 +21,7 @@ mod value;
 
 pub use builder::Builder;
 pub use catalogue::{
-    ABSENT_ENGINES, AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind,
+    ABSENT_ENGINES, AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, Reach, ValueKind,
     ValueUnit, absent_engine, absent_word, absent_words, canonical_engine, option_names, preset_options,
     rows,
 };

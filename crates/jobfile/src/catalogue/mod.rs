@@ -20,6 +20,7 @@ mod process;
 mod profile;
 mod random;
 mod rate;
+mod reach;
 mod row;
 mod stat;
 mod verify;
@@ -30,6 +31,7 @@ use opt::COUNT;
 
 pub use absent::{ABSENT_ENGINES, AbsentEngine, absent_engine, absent_word};
 pub use opt::Opt;
+pub use reach::Reach;
 pub use row::{
     Multi, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, canonical_engine,
 };

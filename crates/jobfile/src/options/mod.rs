@@ -4,6 +4,7 @@
 //! no more than its own lines. The effect of inherited assignments is computed once per distinct set of globals. A job's own lines
 //! are searched each time, or indexed if there are very many.
 
+mod reached;
 mod texts;
 mod typed;
 
