@@ -5,9 +5,9 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use ferrio_job::{Compat, Diagnostic, Origin, reason};
+use ferrio_job::{Compat, Diagnostic, Origin, RunHost, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
-use ferrio_machine::{Machine, RetryInterrupted, open_file, open_to_read, retry_interrupted};
+use ferrio_machine::{Machine, RetryInterrupted, host_name, open_file, open_to_read, retry_interrupted};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, poll};
 
@@ -30,7 +30,11 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let files: Vec<(&String, io::Result<Vec<u8>>)> =
         arguments::files_of(items).map(|name| (name, content(name))).collect();
     let mb_memory = environment.mb_memory;
+    // Alone, a job file for many hosts is that of the first of one.
+    let alone =
+        || (settings.compat == Compat::Ferrio).then(|| RunHost::alone(host_name().unwrap_or_default()));
     let mut builder = Builder::new(Environment {
+        host: environment.host.clone().or_else(alone),
         dialect: settings.strict,
         compat: settings.compat,
         parse_only: matches!(settings.action, Action::Parse | Action::ShowCommands),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 
 use ferrio_hosts::{JobText, PlanText, Stream};
-use ferrio_job::Compat;
+use ferrio_job::{Compat, RunHost};
 use ferrio_jobfile::Environment;
 
 use super::Voice;
@@ -59,6 +59,7 @@ fn environment(plan: &PlanText) -> Environment {
     let files: BTreeMap<String, Vec<u8>> = plan.files.iter().filter_map(content).collect();
     let variables = plan.variables.clone();
     Environment {
+        host: RunHost::of_variables(&plan.variables),
         var: Box::new(move |name| variables.get(name).cloned()),
         read_file: Box::new(move |path| {
             let content = path.to_str().and_then(|name| files.get(name));

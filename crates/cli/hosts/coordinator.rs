@@ -9,7 +9,7 @@ use ferrio_hosts::{
     CoordinatorAction, CoordinatorSettings, HostId, PlanText, ToCoordinator, coordinate, host_names,
     hosts_of_file,
 };
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, RunHost};
 use ferrio_report::Format;
 use nix::sys::signal::{SigSet, Signal};
 
@@ -43,11 +43,14 @@ pub fn run(
     messages: Messages,
 ) -> Result<u8, Error> {
     let names = names(wanted)?;
-    let (plan, set) = remote_words::plan_text(items, settings)?;
+    let ranks = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let first = RunHost::of_address(&names[0], 0, ranks);
+    let (plan, set) = remote_words::plan_text(items, settings, first)?;
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }
-    let plans = names.iter().enumerate().map(|(rank, name)| plan_of_host(&plan, name, rank, names.len()));
+    ferrio_plan::check_hosts(&set, &names).map_err(Error::Problems)?;
+    let plans = (0..).zip(&names).map(|host| plan_of_host(&plan, host, ranks));
     let stop = stop_requests().map_err(Error::Agent)?;
     let hosts = names
         .iter()
@@ -96,10 +99,9 @@ fn names(wanted: &HostSettings) -> Result<Vec<String>, Error> {
 }
 
 /// The plan of one host, with the variables that tell it who it is.
-fn plan_of_host(plan: &PlanText, name: &str, rank: usize, ranks: usize) -> PlanText {
+fn plan_of_host(plan: &PlanText, (rank, name): (u32, &String), ranks: u32) -> PlanText {
     let mut plan = plan.clone();
-    let variables = [("host", name.to_owned()), ("rank", rank.to_string()), ("ranks", ranks.to_string())];
-    plan.variables.extend(variables.map(|(name, value)| (name.to_owned(), value)));
+    plan.variables.extend(RunHost::of_address(name, rank, ranks).variables());
     plan
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrio_hosts::{JobText, PlanText};
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, RunHost};
 use ferrio_jobfile::{Environment, JobSet};
 use ferrio_report::Format;
 
@@ -15,14 +15,18 @@ use crate::job_files;
 use crate::options::OnHosts;
 use crate::settings::ProgramSettings;
 
-/// The plan of an agent, and the jobs as they read here: what is wrong with them on any host is found before one is connected.
+/// The plan of an agent, and the jobs as they read here, with the words of the first host: what is wrong with them on any host is found before one is connected.
 ///
 /// # Errors
 /// Mistakes in the jobs, or an option that many hosts do not have.
-pub fn plan_text(items: &[Item], settings: &ProgramSettings) -> Result<(PlanText, JobSet), Error> {
+pub fn plan_text(
+    items: &[Item],
+    settings: &ProgramSettings,
+    first: RunHost,
+) -> Result<(PlanText, JobSet), Error> {
     refuse_others(items)?;
     let used = Arc::new(Mutex::new(Used::default()));
-    let set = job_files::read(items, settings, recorded(&used))?;
+    let set = job_files::read(items, settings, Environment { host: Some(first), ..recorded(&used) })?;
     let used = std::mem::take(&mut *used.lock().unwrap_or_else(PoisonError::into_inner));
     let files =
         used.files.iter().map(|(path, content)| JobText::new(&path.to_string_lossy(), content)).collect();

@@ -86,6 +86,8 @@ pub struct Plan {
     pub jobs: Vec<PlannedJob>,
     /// The sections they come from, in order.
     pub sections: Vec<PlannedSection>,
+    /// The number of phases of the run: other hosts may have jobs in more than this one.
+    pub phases: usize,
     /// The clock of all of them; unless given, the time stamp counter if it is reliable, else the kernel.
     pub clock: Option<ClockSource>,
     /// `[global]` options for the JSON report.

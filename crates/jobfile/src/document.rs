@@ -53,6 +53,18 @@ pub(crate) struct Assignment {
     pub(crate) unset: Vec<String>,
 }
 
+impl Assignment {
+    /// The assignment of a command line, with the words of the host replaced.
+    pub(crate) fn with_host(self, environment: &Environment) -> Self {
+        match self.value.as_deref().and_then(|value| environment.with_host(value)) {
+            Some((value, has_keyword)) => {
+                Assignment { value: Some(value), has_keyword, literal: false, ..self }
+            }
+            None => self,
+        }
+    }
+}
+
 /// Details of a line that its ini form does not contain.
 #[derive(Default)]
 struct LineDetails {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use ferrio_job::Compat;
+use ferrio_job::{Compat, RunHost};
 
 use crate::value::Dialect;
 
@@ -25,6 +25,8 @@ pub struct Environment {
     pub mb_memory: u64,
     /// Configured CPUs, for `$ncpus`.
     pub ncpus: u64,
+    /// The place of the host in its run, for `$host`, `$rank` and `$ranks`; `None` if they are no special words.
+    pub host: Option<RunHost>,
     /// The dialect in which lines and values are read.
     pub dialect: Dialect,
     /// Whether jobs have the options of ferrio or of fio.
@@ -53,6 +55,7 @@ impl Default for Environment {
             pagesize: 4096,
             mb_memory: 1024,
             ncpus: 1,
+            host: None,
             dialect: Dialect::default(),
             compat: Compat::default(),
             parse_only: false,
@@ -61,7 +64,8 @@ impl Default for Environment {
 }
 
 impl Environment {
-    /// Replaces every `${NAME}`, then every `$pagesize`, `$mb_memory` and `$ncpus`, also within the values of variables.
+    /// Replaces every `${NAME}`, then every `$pagesize`, `$mb_memory` and `$ncpus`, also within the values of variables, and every word
+    /// `$host`, `$rank` and `$ranks`.
     pub(crate) fn expand(&self, line: &str) -> ExpandedLine {
         let mut expanded = ExpandedLine::default();
         let mut rest = line;
@@ -69,7 +73,8 @@ impl Environment {
             let Some(end) = rest[at..].find('}') else { break };
             let name = &rest[at + 2..at + end];
             expanded.text.push_str(&rest[..at]);
-            match (self.var)(name).filter(|value| !value.is_empty()) {
+            let of_host = self.host.as_ref().and_then(|host| host.variable(name));
+            match of_host.or_else(|| (self.var)(name)).filter(|value| !value.is_empty()) {
                 Some(value) => expanded.text.push_str(&value),
                 None => expanded.unset.push(name.to_owned()),
             }
@@ -84,8 +89,42 @@ impl Environment {
                 expanded.has_keyword = true;
             }
         }
+        if let Some((text, has_number)) = self.with_host(&expanded.text) {
+            expanded.text = text;
+            expanded.has_keyword |= has_number;
+        }
         expanded
     }
+
+    /// A value of the command line with `$host`, `$rank` and `$ranks` replaced, and whether that makes it arithmetic; `None` if none of
+    /// them is in it. The shell has replaced variables.
+    pub(crate) fn with_host(&self, text: &str) -> Option<(String, bool)> {
+        let host = self.host.as_ref().filter(|_| text.contains('$'))?;
+        let (mut replaced, mut has_number) = (String::new(), false);
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            let (before, after) = (&rest[..at], &rest[at + 1..]);
+            let word = leading_word(after);
+            replaced.push_str(before);
+            match host.variable(word) {
+                Some(value) => {
+                    replaced.push_str(&value);
+                    has_number |= word != "host";
+                }
+                None => replaced.extend(["$", word]),
+            }
+            rest = &after[word.len()..];
+        }
+        replaced.push_str(rest);
+        // fio would take paths for divisions.
+        (replaced != text).then_some((replaced, has_number && self.dialect == Dialect::Ferrio))
+    }
+}
+
+/// The name of a variable that a text begins with, by the rules of shells: `$ranks` is not `$rank`, and `$hostname` not `$host`.
+pub(crate) fn leading_word(text: &str) -> &str {
+    let end = text.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(text.len());
+    &text[..end]
 }
 
 #[cfg(test)]
@@ -97,6 +136,7 @@ mod tests {
             var: Box::new(|name| match name {
                 "A" => Some("${B}".to_owned()),
                 "B" => Some("no".to_owned()),
+                "rank" => Some("of variable".to_owned()),
                 "CPUS" => Some("$ncpus".to_owned()),
                 "EMPTY" => Some(String::new()),
                 _ => None,
@@ -124,5 +164,23 @@ mod tests {
         assert_eq!(text("a=$ncpusx$pagesize"), "a=8x4096");
         let expanded = machine().expand("a=${CPUS}");
         assert_eq!((expanded.text.as_str(), expanded.has_keyword), ("a=8", true));
+    }
+
+    #[test]
+    fn the_words_of_a_host_are_whole_words_and_may_have_braces() {
+        let host = Environment { host: Some(RunHost::of_address("n1", 2, 4)), ..machine() };
+        for (line, text) in [
+            ("filename=/d/$host.$rank-of-$ranks", "filename=/d/n1.2-of-4"),
+            ("filename=$hostname/$rank_a/$rankss$", "filename=$hostname/$rank_a/$rankss$"),
+            ("filename=${host}name.${rank}a", "filename=n1name.2a"),
+            ("filename=${A}$host$$rank", "filename=${B}n1$2"),
+        ] {
+            assert_eq!(host.expand(line).text, text);
+            assert!(!machine().expand(line).text.contains("n1"), "without a host: {line}");
+        }
+        assert!(host.expand("offset=$rank*1g").has_keyword);
+        assert!(!host.expand("size=$host").has_keyword);
+        let as_fio = Environment { dialect: Dialect::Fio, ..host };
+        assert!(!as_fio.expand("filename=/d/$rank").has_keyword, "bc would divide");
     }
 }

@@ -9,7 +9,7 @@ use crate::catalogue::{MASK, Opt, OptionRow, OptionScope, ValueKind, option_name
 use crate::debug_parse;
 use crate::diagnostic::nearest;
 use crate::document::Assignment;
-use crate::environment::Environment;
+use crate::environment::{Environment, leading_word};
 use crate::options::GivenOption;
 use crate::value::describe::describe;
 use crate::value::{Dialect, TextPiece, Value, ValueError, evaluate, fio, parse, read, shortened};
@@ -271,17 +271,14 @@ fn bare_variable(line: &Assignment, text: &str) -> Option<String> {
 
 /// The first name that follows a `$`, apart from fio's keywords.
 fn bare_name(text: &str) -> Option<&str> {
-    let names = text.split('$').skip(1).map(|rest| {
-        let end =
-            rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
-        &rest[..end]
-    });
+    let names = text.split('$').skip(1).map(leading_word);
     let is_name = |name: &&str| name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
     names.filter(is_name).find(|name| !KEYWORDS.contains(name))
 }
 
 /// Words with a `$` that are not variables: figures of the machine, and parts of names in `filename_format`.
-const KEYWORDS: [&str; 7] = ["pagesize", "mb_memory", "ncpus", "jobname", "jobnum", "filenum", "clientuid"];
+const KEYWORDS: [&str; 10] =
+    ["pagesize", "mb_memory", "ncpus", "jobname", "jobnum", "filenum", "clientuid", "host", "rank", "ranks"];
 
 /// The warning about the name of a file or of a directory that contains the name of a variable without braces.
 fn literal_variable(line: &Assignment, text: &str, environment: &Environment) -> Option<Diagnostic> {
@@ -322,9 +319,14 @@ fn arithmetic(row: &OptionRow, value: &str) -> Option<String> {
     if !numeric || !value.contains(['+', '-', '*', '/']) {
         return None;
     }
-    let number = evaluate(TextPiece::whole(value), &|_| None).ok()?.number.whole()?;
     // `0-$ncpus` is a range, not a difference.
     let range = matches!(row.kind, ValueKind::CpuList | ValueKind::SizeRange | ValueKind::TimeRange);
+    let Ok(result) = evaluate(TextPiece::whole(value), &|_| None) else {
+        // Arithmetic with units is that of values in parentheses.
+        let has_units = !range && evaluate(TextPiece::whole(value), &|_| Some(1)).is_ok();
+        return has_units.then(|| format!("({value})"));
+    };
+    let number = result.number.whole()?;
     (!range || number >= 0).then(|| number.to_string())
 }
 

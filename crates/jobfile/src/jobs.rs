@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, RunHost};
 
 use crate::catalogue::Opt;
 use crate::options::{GivenOption, Options};
@@ -15,6 +15,8 @@ pub struct JobSet {
     pub jobs: Vec<Job>,
     /// Global assignments of the last file, the only ones in a report; those of the command line belong to the first file.
     pub globals: Vec<GivenOption>,
+    /// The place of the host in its run, if its jobs were read for one.
+    pub host: Option<RunHost>,
     /// Warnings, which do not prevent a run.
     pub warnings: Vec<Diagnostic>,
     /// The texts that origins point into.

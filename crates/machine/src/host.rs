@@ -52,6 +52,12 @@ impl Host {
     }
 }
 
+/// The network name of the host; `None` if it is not text.
+#[must_use]
+pub fn host_name() -> Option<String> {
+    uname().ok()?.nodename().to_str().map(str::to_owned)
+}
+
 /// Sizes that job files can use (`$pagesize`, `$mb_memory`, `$ncpus`) and that options are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {

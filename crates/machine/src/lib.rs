@@ -59,8 +59,8 @@ pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use exclusive_devices::is_held;
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices, names_in};
 pub use host::{
-    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
-    page_bytes, transparent_huge_page,
+    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, host_name,
+    open_file_limits, page_bytes, transparent_huge_page,
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use interruptions::{

@@ -1,6 +1,6 @@
 //! Rules that compare jobs: those of a report group, those that wait for each other, and all of a run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ferrio_job::{Diagnostic, JobSpec, Prefix, SteadyState, Units};
 use ferrio_jobfile::{Job, Opt};
@@ -16,6 +16,8 @@ pub(crate) struct GroupRules<'a> {
     first: Option<&'a Job>,
     /// Number of jobs with each name so far; clones count as one.
     named: HashMap<&'a str, usize>,
+    /// Names of jobs of other hosts so far.
+    elsewhere: HashSet<&'a str>,
     group: Option<GroupSettings>,
 }
 
@@ -55,6 +57,14 @@ impl<'a> GroupRules<'a> {
         }
     }
 
+    /// A job of other hosts.
+    pub(crate) fn pass_over(&mut self, job: &'a Job) {
+        self.elsewhere.insert(name(job));
+        if begins_a_group(job) {
+            self.group = None;
+        }
+    }
+
     /// Only jobs before this one can be waited for.
     fn waiting(&mut self, job: &'a Job, findings: &mut Findings) {
         let name = name(job);
@@ -68,6 +78,11 @@ impl<'a> GroupRules<'a> {
                     "waits-for-itself",
                     format!("{name}: a job cannot wait for itself (wait_for={other})."),
                     "name another job, or remove `wait_for`",
+                ),
+                0 if self.elsewhere.contains(other) => refuse(
+                    "waits-for-other-host",
+                    format!("{name}: waitee job {other} is one of other hosts."),
+                    "jobs of all hosts wait for each other with `stonewall`",
                 ),
                 0 => refuse(
                     "waits-for-unknown-job",

@@ -37,8 +37,10 @@ pub(crate) struct Groups {
     pub(crate) jobs: Vec<PlannedJob>,
     pub(crate) sections: Vec<PlannedSection>,
     group: u32,
-    /// Whether the current group has a job.
-    filled: bool,
+    /// The phase that the last section belongs to, from 1; 0 before the first.
+    pub(crate) phase: usize,
+    /// A stonewall came with a section of other hosts, and none of this host has followed.
+    owes_stonewall: bool,
     /// A number of jobs, and the sizes of files once these jobs are laid out. Unused in a run of one job.
     laid_out: (usize, ByFile<Option<u64>>),
     /// Files are counted instead of listed where there are many.
@@ -70,7 +72,7 @@ impl Groups {
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.
     pub(crate) fn add(&mut self, job: &Job, drafts: &[SpecDraft], findings: &mut Findings) {
         self.begin_section(job);
-        let stonewall = has_stonewall(job);
+        let stonewall = self.takes_stonewall(job);
         let Some(clones) = self.clones(job, findings) else { return };
         let file_names = FileNames::new(job);
         if let Some(problem) = file_names.problem(job) {
@@ -163,11 +165,10 @@ impl Groups {
             self.check_mounted(job, &spec, &path, &found, findings);
         }
         let Some(mut files) = files else { return };
-        let before = self.sections.last().map_or(1, |section| section.phase);
-        let phase = before + usize::from(has_stonewall(job) && !self.jobs.is_empty());
-        self.database_files.add(job, self.loads, phase, &model, &files, findings);
+        self.database_files.add(job, self.loads, self.phase, &model, &files, findings);
         database::check_files(job, &model, &files, findings);
         protection::find_missing_devices(&mut files.files, true);
+        let stonewall = self.takes_stonewall(job);
         let jobs = DatabaseJobs::new(job, spec, model, files.files, self.loads);
         self.loads += 1;
         let mut first = self.jobs.len();
@@ -175,7 +176,7 @@ impl Groups {
             let mut spec = jobs.job(role, thread);
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             take_a_cpu(job, &mut spec);
-            spec.stonewall = thread == 0 && has_stonewall(job);
+            spec.stonewall = thread == 0 && stonewall;
             if thread == 0 {
                 protection::check(job, &spec, &|_| false, findings);
             }
@@ -189,18 +190,27 @@ impl Groups {
         self.end_section(job, self.jobs[first].spec.name.clone(), first);
     }
 
+    /// Counts a section of other hosts: phases and report groups have the same numbers on all hosts.
+    pub(crate) fn pass_over(&mut self, job: &Job) {
+        self.begin_section(job);
+        self.owes_stonewall |= has_stonewall(job);
+    }
+
     fn begin_section(&mut self, job: &Job) {
-        if begins_a_group(job) && self.filled {
-            self.group += 1;
-        }
-        self.filled = true;
+        let is_first = self.phase == 0;
+        self.group += u32::from(begins_a_group(job) && !is_first);
+        self.phase += usize::from(has_stonewall(job) || is_first);
+    }
+
+    /// Whether a stonewall precedes this section of this host, perhaps with sections of other hosts in between.
+    fn takes_stonewall(&mut self, job: &Job) -> bool {
+        std::mem::take(&mut self.owes_stonewall) | has_stonewall(job)
     }
 
     /// The jobs from `first` on are a section.
     fn end_section(&mut self, job: &Job, name: String, first: usize) {
-        let stonewall = self.jobs[first].spec.stonewall;
-        let phase = self.sections.last().map_or(1, |before| before.phase + usize::from(stonewall));
-        let (origin, jobs, group) = (job.origin.clone(), first..self.jobs.len(), self.group);
+        let (origin, jobs) = (job.origin.clone(), first..self.jobs.len());
+        let (group, phase) = (self.group, self.phase);
         self.sections.push(PlannedSection { name, origin, jobs, group, phase });
     }
 

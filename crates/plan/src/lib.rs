@@ -13,6 +13,7 @@
 //!   - With what: `engine`, `work` (engines that do no I/O), `network`, `nbd`, `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `file_runs`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
+//!   - On which hosts of a run: `run_hosts`.
 //!   - `replay` puts a recorded log in place of much of this, and `database` makes several jobs that model a database.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
 //! - `probe`, `cpus` (NUMA nodes), `process` (control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
@@ -51,6 +52,7 @@ mod random;
 mod rates;
 mod replay;
 mod resolve;
+mod run_hosts;
 mod sizes;
 mod sprandom;
 mod status;
@@ -72,6 +74,7 @@ use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
 pub use logs::LOG_OPTIONS;
+pub use run_hosts::check_hosts;
 pub use status::without_effect;
 
 use findings::Findings;
@@ -130,13 +133,24 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut inert = InertOptions::default();
     let mut clones = Vec::new();
     let planned = database::with_presets(set, &mut inert, &mut findings);
-    set.jobs.iter().for_each(|job| inert.add_not_inherited(job));
+    let is_here: Vec<bool> =
+        set.jobs.iter().map(|job| run_hosts::is_here(job, set.host.as_ref(), &mut findings)).collect();
+    set.jobs
+        .iter()
+        .zip(&is_here)
+        .filter(|(_, here)| **here)
+        .for_each(|(job, _)| inert.add_not_inherited(job));
     logs::stdin_has_one_user(set, &mut findings);
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
     if let Some(limit) = options.server_patience {
         groups.exports.ask(planned.iter().map(AsRef::as_ref), limit);
     }
-    for job in planned.iter().map(AsRef::as_ref) {
+    for (job, is_here) in planned.iter().map(AsRef::as_ref).zip(is_here) {
+        if !is_here {
+            groups.pass_over(job);
+            group_rules.pass_over(job);
+            continue;
+        }
         resolve::check(job, &mut findings);
         file_names::check_directories(job, &mut findings);
         let drafts = resolve::resolve_all(job, machine, options, &mut findings);
@@ -182,6 +196,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     Ok(Plan {
         jobs: groups.jobs,
         sections: groups.sections,
+        phases: groups.phase,
         clock: measure::clock_source(set),
         globals: resolve::reported(&set.globals, CompatRules::of(options.compat)),
         diagnostics: findings.into_notes(),

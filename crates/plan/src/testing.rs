@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ferrio_job::{
     ArgOrigin, Compat, Diagnostic, EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob,
-    PlannedSection, ReadWrite, Verify,
+    PlannedSection, ReadWrite, RunHost, Verify,
 };
 use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
 
@@ -64,6 +64,7 @@ pub fn file(path: impl Into<PathBuf>, kind: FileKind, size: u64) -> FileSpec {
 pub fn plan(specs: impl IntoIterator<Item = JobSpec>) -> Plan {
     let mut plan = Plan::default();
     for (index, spec) in specs.into_iter().enumerate() {
+        plan.phases += usize::from(spec.stonewall || index == 0);
         match plan.sections.last_mut() {
             Some(section) if spec.clone > 0 => section.jobs.end = index + 1,
             _ => plan.sections.push(PlannedSection {
@@ -71,7 +72,7 @@ pub fn plan(specs: impl IntoIterator<Item = JobSpec>) -> Plan {
                 origin: Origin::Builtin,
                 jobs: index..index + 1,
                 group: spec.group,
-                phase: 1,
+                phase: plan.phases,
             }),
         }
         plan.jobs.push(PlannedJob { spec, setup_error: None });
@@ -108,6 +109,15 @@ pub fn jobs_of(text: &str) -> JobSet {
 pub fn jobs_named(name: &str, text: &str) -> JobSet {
     let mut builder = builder();
     builder.file(name, text.as_bytes());
+    finish(builder)
+}
+
+/// The jobs of a job file on a host of a run.
+#[must_use]
+pub fn host_jobs_of(text: &str, host: RunHost) -> JobSet {
+    let ncpus = MACHINE.cpus.into();
+    let mut builder = Builder::new(Environment { ncpus, host: Some(host), ..Environment::default() });
+    builder.file("t.fio", text.as_bytes());
     finish(builder)
 }
 

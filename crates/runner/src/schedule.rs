@@ -6,6 +6,7 @@ mod due_reports;
 mod end_deadline;
 mod interim_reports;
 mod job_end;
+mod phases;
 mod set_up;
 mod state;
 mod stuck_jobs;

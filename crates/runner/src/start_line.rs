@@ -17,14 +17,15 @@ pub trait StartLine: Debug + Send + Sync {
     fn began(&self, phase: u32, at: Instant);
 }
 
-/// The phase of a job of the plan.
+/// The phase of a job of the plan, from 0.
 pub(crate) fn phase_of(plan: &Plan, index: usize) -> u32 {
-    let walls = plan.jobs.iter().take(index + 1).skip(1).filter(|job| job.spec.stonewall).count();
-    u32::try_from(walls).unwrap_or(u32::MAX)
+    let section = plan.sections.partition_point(|section| section.jobs.end <= index);
+    u32::try_from(plan.sections.get(section).map_or(0, |section| section.phase.saturating_sub(1)))
+        .unwrap_or(u32::MAX)
 }
 
-/// The number of phases of a plan: one without stonewalls.
+/// The number of phases of the run that a plan is part of: one without stonewalls.
 #[must_use]
 pub fn phases(plan: &Plan) -> u32 {
-    phase_of(plan, plan.jobs.len().saturating_sub(1)) + 1
+    u32::try_from(plan.phases.max(1)).unwrap_or(u32::MAX)
 }

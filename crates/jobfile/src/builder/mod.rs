@@ -115,6 +115,7 @@ impl Builder {
             literal: value.is_some_and(|value| argument.text.ends_with(value)),
             ..Assignment::default()
         };
+        let line = line.with_host(&self.environment);
         let compat = self.environment.compat;
         let Some(opt) = Opt::from_name(name, &setting.engine, compat) else {
             self.diagnostics.push(unknown(&line, &setting.engine, compat, true));
@@ -264,6 +265,7 @@ impl Builder {
             files: lists.iter().cloned().zip(self.files).collect(),
             jobs,
             globals: lists.last().map_or_else(Vec::new, |globals| globals.to_vec()),
+            host: self.environment.host,
             warnings: diagnostics,
             sources: self.library.sources,
         })

@@ -82,7 +82,7 @@ pub(super) fn apply(
     }
     for draft in drafts {
         let of_job = overrides.iter().filter(|one| one.job.as_ref().is_none_or(|job| *job == draft.name));
-        let lines: Vec<Assignment> = of_job.map(|one| one.line.clone()).collect();
+        let lines: Vec<Assignment> = of_job.map(|one| one.line.clone().with_host(environment)).collect();
         for given in evaluate::section(&lines, &mut draft.setting, environment, diagnostics) {
             // Values of some options add up: those before do not count.
             draft.own.retain(|own| own.opt != given.opt);

@@ -48,7 +48,7 @@ options! {
     DiskUtil, GtodReduce, DisableLat, DisableClat, DisableSlat, DisableBwMeasurement, GtodCpu, JobStartClockId,
     UnifiedRwReporting, ContinueOnError, IgnoreError, ErrorDump, Profile, Cgroup, CgroupNodelete, CgroupWeight, Uid, Gid,
     KbBase, UnitBase, HugepageSize, FlowId, Flow, FlowWatermark, FlowSleep, Steadystate, SteadystateDuration,
-    SteadystateRampTime, SteadystateCheckInterval, Tuning,
+    SteadystateRampTime, SteadystateCheckInterval, Tuning, Hosts, Ranks,
     // private options of engines
     Cpuload, Cpumode, Cpuchunks, ExitOnIoDone, PoolDfs, Cont, ChunkSizeDfs, ObjectClass, Svcl, Donorname, Inplace, Program,
     Arguments, GraceTime, StdRedirect, StatType, Volume, Brick, SingleInstanceGfapi, Https, HttpHost, HttpUser, HttpPass,

@@ -37,6 +37,12 @@ rows! {
         SteadystateCheckInterval: "steadystate_check_interval" | "ss_interval", Time, Seconds, default "1", under "steadystate";
             Works; "Sampling period of the steadystate test";
     }
+    [Core; "general" / "hosts"] {
+        Hosts: "hosts", Str, Plain, default "all";
+            Works; "Hosts of a run on many that have the section, as a list such as node[1-4],gpu5 (ferrio only)";
+        Ranks: "ranks", Str, Plain, default "0-";
+            Works; "Ranks that have the section, such as 0 or 0-3,7 or 1- for all but the first (ferrio only)";
+    }
     [Core; "general" / "clock"] {
         Clocksource: "clocksource", Enum, Plain, of ClockSource;
             Works; "Clock used for all timing";

@@ -232,9 +232,9 @@ impl OptionRow {
         }
     }
 
-    /// Whether jobs can name the option: as fio, the program does not know the options of databases.
+    /// Whether jobs can name the option: as fio, the program does not know the options of databases and those of hosts.
     pub fn is_known_to(&self, compat: Compat) -> bool {
-        compat == Compat::Ferrio || self.scope != OptionScope::Database
+        compat == Compat::Ferrio || (self.scope != OptionScope::Database && self.group != "hosts")
     }
 
     /// The order of evaluation in a section of a job file: smaller numbers first, equal ones in the order written.

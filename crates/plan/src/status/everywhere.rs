@@ -25,6 +25,7 @@ everywhere! {
     "every worker is a thread or a process of the system":
         Comm Thread Nice Prio Prioclass Priohint Cpumask CpusAllowed NumaCpuNodes NumaMemPolicy Uid Gid Cgroup Lockmem;
     "every job begins and ends": Numjobs WaitFor Stonewall Startdelay ExecPrerun ExecPostrun NumberIos Runtime;
+    "hosts of a run have every job or have it not": Hosts Ranks;
     "every job may end others": Exitall ExitWhat ExitallOnError;
     "every job is measured in time": RampTime RampSize Clocksource GtodCpu JobStartClockId GtodReduce SteadystateDuration;
     "every job has latencies, bandwidth and I/O rates":

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::thread::{Builder, sleep};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use ferrio_job::debug_class;
@@ -14,7 +14,6 @@ use log::debug;
 use super::state::Run;
 use crate::context::{Context, Message};
 use crate::gate::Gate;
-use crate::start_line::{StartLine, phase_of};
 use crate::worker_limits::AddressSpace;
 use crate::{placement, registry, worker_limits};
 
@@ -23,9 +22,6 @@ const WORKER_STACK: usize = 256 * 1024;
 
 /// Time between two checks, at the end, whether the logs are written.
 const LOG_CHECK_INTERVAL: Duration = Duration::from_millis(1);
-
-/// Time between two questions whether a phase may begin. No job of this run does I/O meanwhile, unless it was told to run on.
-const START_INTERVAL: Duration = Duration::from_millis(1);
 
 impl<'a> Run<'a, '_> {
     /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
@@ -51,6 +47,9 @@ impl<'a> Run<'a, '_> {
             }
             if self.unfinished == 0 {
                 break;
+            }
+            if self.begins_phase_with_delays(messages) {
+                continue;
             }
             self.handle_messages(messages, wake);
         }
@@ -129,6 +128,7 @@ impl<'a> Run<'a, '_> {
     /// Starts a wave of jobs and lets them go together once all are set up.
     fn start(&mut self, wave: &[usize], sender: &SyncSender<Message>, messages: &Receiver<Message>) {
         self.join_ended();
+        self.pass_phases(wave, messages);
         let gate = Arc::new(Gate::default());
         // Open when this function returns, also by a panic of the observer.
         let closed = gate.close();
@@ -235,48 +235,6 @@ impl<'a> Run<'a, '_> {
         while !gate.all_arrived() && !self.deadline.is_over() {
             self.handle_messages(messages, Duration::MAX);
         }
-    }
-
-    /// Waits for the common start, if this wave begins a phase of a run on many hosts. A signal ends the wait.
-    fn await_start(&mut self, wave: &[usize], messages: &Receiver<Message>) {
-        let Some((line, phase)) = self.new_phase(wave) else { return };
-        line.ready(phase);
-        // A signal, a trigger or the observer ends all of them, or each has failed.
-        let is_over = |run: &Self| {
-            let ends =
-                |&index: &usize| run.jobs[index].result.is_some() || run.controls[index].stop_requested();
-            run.stop.load(Acquire) || wave.iter().all(ends)
-        };
-        let start = loop {
-            match line.start_of(phase) {
-                _ if is_over(self) => return,
-                Some(start) => break start,
-                None => self.handle_messages(messages, START_INTERVAL),
-            }
-        };
-        while let Some(left) = start.checked_duration_since(Instant::now())
-            && !is_over(self)
-        {
-            // The last wait is not for messages, each of which takes time.
-            match left.checked_sub(2 * START_INTERVAL) {
-                Some(early) => self.handle_messages(messages, early.max(START_INTERVAL)),
-                None => sleep(left),
-            }
-        }
-    }
-
-    /// Says that a phase has begun.
-    fn tell_start(&mut self, wave: &[usize]) {
-        if let Some((line, phase)) = self.new_phase(wave) {
-            line.began(phase, Instant::now());
-            self.begun_phases = phase + 1;
-        }
-    }
-
-    /// The phase that a wave begins, and who says when.
-    fn new_phase(&self, wave: &[usize]) -> Option<(&'a dyn StartLine, u32)> {
-        let phase = phase_of(self.plan, *wave.first()?);
-        Some((self.options.start_line.as_deref()?, phase)).filter(|_| phase >= self.begun_phases)
     }
 
     /// Waits until all jobs of a wave have begun their I/O, but not for long.

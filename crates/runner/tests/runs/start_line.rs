@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ferrio_job::JobSpec;
+use ferrio_job::{JobSpec, Plan};
 use ferrio_results::RunResult;
 use ferrio_runner::{RunOptions, StartLine, Trigger, phases, run};
 
@@ -76,4 +76,43 @@ fn a_start_that_never_comes_keeps_nobody_from_ending_the_run() {
     let result = started_by(&starter, vec![null("a"), walled(null("b"))], Some(trigger));
     assert!(bytes(&result.jobs[0]) > 0 && result.elapsed >= Duration::from_millis(200));
     assert_eq!(bytes(&result.jobs[1]), 0);
+}
+
+/// A plan of the jobs of a host of which others have the sections between.
+fn part_of_run(specs: Vec<JobSpec>, phases_of_sections: &[usize]) -> Plan {
+    let mut plan = plan(specs);
+    for (section, &phase) in plan.sections.iter_mut().zip(phases_of_sections) {
+        section.phase = phase;
+    }
+    plan
+}
+
+#[test]
+fn a_host_counts_the_phases_in_which_it_has_no_jobs() {
+    let starter = Arc::new(Starter::default());
+    let plan = part_of_run(vec![walled(null("a")), walled(null("b"))], &[3, 4]);
+    let options = RunOptions { start_line: Some(Arc::clone(&starter) as _), ..RunOptions::default() };
+    let result = run(Box::leak(Box::new(plan)), &options, &mut |_| {});
+    let numbers = |list: &Mutex<Vec<(u32, Instant)>>| {
+        list.lock().unwrap().iter().map(|(phase, _)| *phase).collect::<Vec<u32>>()
+    };
+    assert_eq!(numbers(&starter.starts), [0, 1, 2, 3]);
+    assert_eq!(numbers(&starter.began), [2, 3], "nothing begins where there is no job");
+    assert!(result.jobs.iter().all(|job| bytes(job) > 0));
+}
+
+#[test]
+fn start_delays_count_from_the_common_start() {
+    let starter = Arc::new(Starter::default());
+    let delay = Duration::from_millis(30);
+    let mut delayed = null("a");
+    delayed.limits.startdelay = (delay, delay);
+    let clock = Instant::now();
+    let result = started_by(&starter, vec![delayed], None);
+    let start = starter.starts.lock().unwrap()[0].1;
+    assert!(start - clock < DELAY + delay, "it is ready before its delay");
+    let began = SystemTime::now() - clock.elapsed() + (start - clock) + delay;
+    let began = began.duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    assert!(result.jobs[0].start_ms + 1 >= began);
+    assert!(result.elapsed >= delay && bytes(&result.jobs[0]) > 0);
 }

@@ -216,6 +216,9 @@ subjects! {
         "too-many-jobs" Stderr: "there are too many jobs, clones included";
         "waits-for-itself" Stderr: "`wait_for` names the job itself";
         "waits-for-unknown-job" Stderr: "`wait_for` names no earlier job";
+        "waits-for-other-host" Stderr: "`wait_for` names a job that other hosts of the run have";
+        "host-not-in-run" Stderr: "`hosts` names a host that is not one of the run";
+        "rank-not-in-run" Stderr: "`ranks` has a rank that no host of the run has";
         "waits-for-ambiguous-name" Stderr: "`wait_for` names several jobs";
         "percentiles-differ-in-group" Stderr: "jobs with a common report differ in `lat_percentiles`";
         "units-differ-in-group" Report: "note: jobs with a common report differ in `kb_base` or `unit_base`";
