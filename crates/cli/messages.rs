@@ -217,7 +217,8 @@ impl Messages {
     fn figure_warnings_text(self, warnings: &[Warning]) -> String {
         if self.json {
             let diagnostic = |warning: &Warning| {
-                let diagnostic = Diagnostic::warning(&warning.message, Origin::Builtin).help(&warning.help);
+                let diagnostic =
+                    Diagnostic::warning(&warning.message_with_hosts(), Origin::Builtin).help(&warning.help);
                 let diagnostic = Diagnostic { jobs: warning.jobs.clone(), ..diagnostic };
                 match codes::find(&warning.code) {
                     Some(code) => diagnostic.code(code.name),
@@ -232,7 +233,7 @@ impl Messages {
         let label = self.painted("warning:", WARNING);
         let block = |warning: &Warning| {
             let [code, help] = [&*warning.code, &warning.help].map(|text| visible(text, Controls::All));
-            format!("{label} {} [{code}]\n  = {help}\n", clean(&warning.message))
+            format!("{label} {} [{code}]\n  = {help}\n", clean(&warning.message_with_hosts()))
         };
         warnings.iter().map(block).collect()
     }
@@ -400,6 +401,7 @@ mod tests {
             count: 1,
             message: message.to_owned(),
             help: "run longer".to_owned(),
+            hosts: Vec::new(),
         };
         let warnings = [warning("a\tran for 3 ms only", "short-run"), warning("slow", "rate-not-held")];
         let text = Messages::default().figure_warnings_text(&warnings);

@@ -10,7 +10,7 @@ mod verify;
 
 use std::time::Duration;
 
-use ferrio_job::{Compat, Plan, Tuning, UnifiedReporting};
+use ferrio_job::{Compat, Plan, Tuning, UnifiedReporting, Units};
 use ferrio_results::{DiskUsage, Idleness, RunResult};
 use ferrio_stats::DirectionStats;
 use jiff::Zoned;
@@ -55,16 +55,24 @@ impl RunReport {
         let is_shown =
             options.always_has_own_object() || has_messages || !ferrio.verify.is_empty() || is_lean;
         RunReport {
-            version: options.version.clone(),
-            timestamp: options.time.timestamp().as_second(),
-            timestamp_ms: options.time.timestamp().as_millisecond(),
-            time: ctime(&options.time),
             global_options: option_pairs(&plan.globals),
             jobs,
             disk_util: disk_reports(&result.disks),
             cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.per_cpu)),
             ferrio: is_shown.then_some(ferrio),
             groups,
+            ..RunReport::heading(options)
+        }
+    }
+
+    /// A report without figures.
+    pub(crate) fn heading(options: &ReportOptions) -> Self {
+        RunReport {
+            version: options.version.clone(),
+            timestamp: options.time.timestamp().as_second(),
+            timestamp_ms: options.time.timestamp().as_millisecond(),
+            time: ctime(&options.time),
+            ..RunReport::default()
         }
     }
 }
@@ -80,12 +88,7 @@ fn groups(plan: &Plan, entries: &[EntryRecord<'_>]) -> Vec<GroupReport> {
     let mut groups: Vec<GroupReport> = Vec::new();
     for spec in plan.jobs.iter().map(|planned| &planned.spec) {
         if groups.iter().all(|group| group.id != spec.group) {
-            groups.push(GroupReport {
-                id: spec.group,
-                units: spec.units,
-                directions: [None; 3],
-                mixed: None,
-            });
+            groups.push(GroupReport::new(spec.group, spec.units));
         }
     }
     for entry in entries {
@@ -97,8 +100,13 @@ fn groups(plan: &Plan, entries: &[EntryRecord<'_>]) -> Vec<GroupReport> {
 }
 
 impl GroupReport {
+    /// A group without figures.
+    pub(crate) const fn new(id: u32, units: Units) -> Self {
+        GroupReport { id, units, directions: [None; 3], mixed: None }
+    }
+
     /// Adds the figures of an entry.
-    fn add(&mut self, entry: &EntryRecord<'_>) {
+    pub(crate) fn add(&mut self, entry: &EntryRecord<'_>) {
         self.units = entry.units;
         let GroupReport { directions, mixed, .. } = self;
         if entry.measure.unified == UnifiedReporting::Mixed {
@@ -123,7 +131,7 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     let first =
         GroupDirection { bytes: 0, bw, bw_min: bw, bw_max: bw, runtime_min: runtime, runtime_max: runtime };
     let group = sum.get_or_insert(first);
-    group.bytes += bytes;
+    group.bytes = group.bytes.saturating_add(bytes);
     group.bw_min = group.bw_min.min(bw);
     group.bw_max = group.bw_max.max(bw);
     group.runtime_min = group.runtime_min.min(runtime);
@@ -182,6 +190,8 @@ fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {
             aggr_in_queue: mean(|d| d.in_queue),
             aggr_util: slaves.iter().map(|d| finite(d.util)).fold(0.0, f64::max).min(100.0),
         }),
+        hostname: None,
+        port: None,
     }
 }
 

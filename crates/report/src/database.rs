@@ -8,7 +8,7 @@ use ferrio_job::{
     Database, DatabaseFile, DatabaseRole, EventKind, EventLoad, JobSpec, Plan, TransactionStep,
 };
 use ferrio_results::{DatabaseIo, JobResult, RunResult};
-use ferrio_stats::Latency;
+use ferrio_stats::{Latency, saturating_add_to};
 use serde::{Deserialize, Serialize};
 
 /// A database model with its jobs.
@@ -96,8 +96,8 @@ struct ConcurrentIo {
 impl ConcurrentIo {
     fn add(&mut self, count: u64, bytes: u64, runtime_ms: u64) {
         if count > 0 {
-            self.count += count;
-            self.bytes += bytes;
+            saturating_add_to(&mut self.count, count);
+            saturating_add_to(&mut self.bytes, bytes);
             self.runtime_ms = self.runtime_ms.max(runtime_ms);
         }
     }
@@ -117,11 +117,11 @@ impl ConcurrentIo {
 
 impl IoTotal {
     pub(crate) const fn count(&self) -> u64 {
-        self.sessions.count + self.background.count
+        self.sessions.count.saturating_add(self.background.count)
     }
 
     pub(crate) const fn bytes(&self) -> u64 {
-        self.sessions.bytes + self.background.bytes
+        self.sessions.bytes.saturating_add(self.background.bytes)
     }
 
     /// I/Os per second. Background jobs may run longer than sessions, so each part has its own run time.
@@ -261,6 +261,30 @@ impl DatabaseTotals {
         self.full_pages += figures.full_pages;
         self.written_back += figures.written_back;
         self.checkpoints += figures.checkpoints;
+    }
+
+    /// Adds the jobs of the same model on another host.
+    pub(crate) fn merge(&mut self, other: &DatabaseTotals) {
+        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        self.session_time = self.session_time.max(other.session_time);
+        self.background_time = self.background_time.max(other.background_time);
+        self.latency.merge(&other.latency);
+        self.steps.iter_mut().zip(&other.steps).for_each(|(sum, step)| sum.merge(step));
+        self.commit_sync_calls.merge(&other.commit_sync_calls);
+        for (sum, io) in self.io.iter_mut().zip(&other.io) {
+            let &IoTotal { sessions, background } = io;
+            sum.sessions.add(sessions.count, sessions.bytes, sessions.runtime_ms);
+            sum.background.add(background.count, background.bytes, background.runtime_ms);
+        }
+        for (sum, count) in [
+            (&mut self.transactions, other.transactions),
+            (&mut self.pool_hits, other.pool_hits),
+            (&mut self.full_pages, other.full_pages),
+            (&mut self.written_back, other.written_back),
+            (&mut self.checkpoints, other.checkpoints),
+        ] {
+            saturating_add_to(sum, count);
+        }
     }
 
     /// How long background jobs continued after the sessions.

@@ -14,7 +14,7 @@ use crate::build::entry::{RunTimes, job_report, option_pairs};
 use crate::build::ferrio::{EntryDetails, ferrio_report};
 use crate::build::record::{EntryRecord, entry_records};
 use crate::build::run_times;
-use crate::model::{FerrioReport, GroupReport, JobReport, Pairs, RunReport};
+use crate::model::{DiskReport, FerrioReport, GroupReport, JobReport, Pairs, RunReport};
 use crate::report_options::ReportOptions;
 
 /// The report of one host, with everything that merging takes.
@@ -82,6 +82,14 @@ impl HostReport {
         }
     }
 
+    pub(crate) const fn global_options(&self) -> &ReportedOptions {
+        &self.global_options
+    }
+
+    pub(crate) fn disks(&self) -> &[DiskReport] {
+        &self.run.disk_util
+    }
+
     /// The report of the host, as it would have written it.
     #[must_use]
     pub fn report(&self) -> RunReport {
@@ -103,7 +111,7 @@ impl HostReport {
         }
     }
 
-    fn jobs(&self) -> Vec<JobReport> {
+    pub(crate) fn jobs(&self) -> Vec<JobReport> {
         let histograms = self.histograms.options();
         let entries = self.entries.iter();
         entries.map(|entry| job_report(entry, &self.groups, self.times, histograms)).collect()

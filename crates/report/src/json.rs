@@ -13,14 +13,19 @@ impl RunReport {
     /// Formats the document, including the final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut bytes = Vec::new();
-        let mut serializer = Serializer::with_formatter(&mut bytes, FioFormatter::default());
-        // Writing to memory cannot fail, and all keys of the tree are text or finite numbers.
-        let written = self.serialize(&mut serializer);
-        debug_assert!(written.is_ok(), "{written:?}");
-        bytes.push(b'\n');
-        String::from_utf8_lossy(&bytes).into_owned()
+        to_fio_json(self)
     }
+}
+
+/// Formats a document in fio's layout, including the final newline.
+pub(crate) fn to_fio_json(document: &impl Serialize) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, FioFormatter::default());
+    // Writing to memory cannot fail, and all keys of the trees are text or finite numbers.
+    let written = document.serialize(&mut serializer);
+    debug_assert!(written.is_ok(), "{written:?}");
+    bytes.push(b'\n');
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// fio's layout as a formatter for serde_json.

@@ -6,7 +6,7 @@
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`, `benchmarks`, `rows`; `num` has numbers as fio
 //!   prints them, `quantity` figures with the unit that fits, and `unique_names` the names of entries where no two may be equal.
-//! - Of a run on many hosts: `host_report` is what an agent sends of its run.
+//! - Of a run on many hosts: `host_report` is what an agent sends of its run, `hosts` what the coordinator makes of all.
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
 //!   for the document).
 //! - From logs that are read back: `logged`.
@@ -25,6 +25,7 @@ mod eta;
 mod format;
 mod grouping;
 mod host_report;
+mod hosts;
 mod html;
 mod interval;
 mod json;
@@ -53,6 +54,7 @@ pub use eta::clock_text;
 pub use format::{Format, Formats};
 pub use grouping::{distinct, grouped};
 pub use host_report::HostReport;
+pub use hosts::{HostsReport, RunHost};
 pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;

@@ -7,6 +7,7 @@
 mod database;
 mod direction;
 mod ferrio;
+mod hosts;
 mod job;
 mod machine;
 mod maps;
@@ -27,6 +28,10 @@ pub use database::{
 };
 pub use direction::{DirectionReport, LatencyReport, PriorityReport};
 pub use ferrio::*;
+pub use hosts::{
+    CommonDirectionReport, CommonIntervalReport, HostClockReport, HostDirectionReport, HostEntryReport,
+    HostOfRun, PhaseReport,
+};
 pub use job::*;
 pub use machine::{CpuIdleness, DiskReport, SlaveMeans};
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};

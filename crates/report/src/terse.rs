@@ -110,6 +110,16 @@ pub fn to_terse(report: &RunReport, layout: TerseLayout) -> String {
     out
 }
 
+/// The line of the disks, whose first field is empty; nothing without disks, and in version 2.
+pub(crate) fn disk_line(disks: &[DiskReport], version: TerseVersion) -> String {
+    if disks.is_empty() || version == TerseVersion::V2 {
+        return String::new();
+    }
+    let mut fields = Fields::default();
+    (1..).zip(disks).for_each(|(number, disk)| add_disk(&mut fields, number, disk));
+    fields.0.iter().fold(String::new(), |line, field| line + ";" + &field.text) + "\n"
+}
+
 /// The fields of each version as text: numbers from 1, names and meanings.
 #[must_use]
 pub fn terse_help() -> String {

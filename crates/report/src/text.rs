@@ -1,6 +1,7 @@
 //! The text report, with fio's lines.
 
 mod database;
+mod hosts;
 mod latency;
 
 use std::fmt::{self, Write};
@@ -36,6 +37,7 @@ fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
         write_group(out, group)?;
         write_databases(out, report, group)?;
     }
+    hosts::write_hosts(out, report)?;
     write_disks(out, &report.disk_util)?;
     report.cpu_idleness.as_ref().map_or(Ok(()), |idleness| write_idleness(out, idleness))
 }
@@ -310,7 +312,8 @@ fn write_disks(out: &mut String, disks: &[DiskReport]) -> fmt::Result {
     writeln!(out, "\nDisk stats (read/write):")?;
     for disk in disks {
         let indent = if disk.slaves.is_some() { "    " } else { "  " };
-        write!(out, "{indent}{}: ios={}/{}", disk.name, disk.read_ios, disk.write_ios)?;
+        let host = disk.hostname.iter().fold(String::new(), |_, host| format!("{host} "));
+        write!(out, "{indent}{host}{}: ios={}/{}", disk.name, disk.read_ios, disk.write_ios)?;
         write!(out, ", sectors={}/{}", disk.read_sectors, disk.write_sectors)?;
         write!(out, ", merge={}/{}", disk.read_merges, disk.write_merges)?;
         write!(out, ", ticks={}/{}", disk.read_ticks, disk.write_ticks)?;

@@ -54,7 +54,7 @@ const WARNINGS: &[WarningRule] = &[
 
 /// The codes of all warnings.
 pub fn codes() -> impl Iterator<Item = &'static str> {
-    WARNINGS.iter().map(|rule| rule.code)
+    WARNINGS.iter().map(|rule| rule.code).chain(crate::hosts::WARNING_CODES)
 }
 
 /// All warnings about a run.
@@ -68,6 +68,7 @@ pub(crate) fn find(run: &RunView<'_>) -> Vec<Warning> {
             count: u64::try_from(finding.jobs.len()).unwrap_or(u64::MAX),
             message: finding.message,
             help: finding.help.to_owned(),
+            hosts: Vec::new(),
         })
         .collect()
 }

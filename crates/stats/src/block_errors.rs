@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::quantile::rank;
+use crate::saturating::{saturating_add_to, saturating_total};
 
 /// The last operation on a block. A failure is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl BlockErrors {
     /// For each percentage of `list`, the number of trims that this share of the failed blocks did not outlive; empty if none failed.
     #[must_use]
     pub fn percentiles(&self, list: &[f64]) -> Vec<(f64, u64)> {
-        let failed: u64 = self.lifetimes.values().sum();
+        let failed = saturating_total(self.lifetimes.values().copied());
         if failed == 0 {
             return Vec::new();
         }
@@ -82,9 +83,9 @@ impl BlockErrors {
 
     /// Adds the blocks of another job.
     pub fn merge(&mut self, other: &Self) {
-        self.states.iter_mut().zip(other.states).for_each(|(a, b)| *a += b);
-        for (&trims, blocks) in &other.lifetimes {
-            *self.lifetimes.entry(trims).or_default() += blocks;
+        self.states.iter_mut().zip(other.states).for_each(|(a, b)| saturating_add_to(a, b));
+        for (&trims, &blocks) in &other.lifetimes {
+            saturating_add_to(self.lifetimes.entry(trims).or_default(), blocks);
         }
     }
 }

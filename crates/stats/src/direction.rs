@@ -9,6 +9,7 @@ use crate::latency::Latency;
 use crate::priority::{PriorityRecorder, PriorityStats};
 use crate::recorder::Recorder;
 use crate::samples::SampleStats;
+use crate::saturating::saturating_add_to;
 
 /// Figures of one direction. Copies share their latencies, because many consumers read the figures of thousands of jobs during the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -64,10 +65,10 @@ impl DirectionStats {
     }
 
     pub(crate) fn merge(&mut self, other: &DirectionStats) {
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.short += other.short;
-        self.dropped += other.dropped;
+        saturating_add_to(&mut self.ios, other.ios);
+        saturating_add_to(&mut self.bytes, other.bytes);
+        saturating_add_to(&mut self.short, other.short);
+        saturating_add_to(&mut self.dropped, other.dropped);
         self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
         self.merge_priorities(other);
         if self.lat_is_clat && !other.lat_is_clat {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::saturating::saturating_add_to;
+
 /// Completion latencies by fio's labelled buckets; a bucket holds values below its label and not below the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyBuckets {
@@ -87,7 +89,7 @@ impl LatencyBuckets {
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
+        self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| saturating_add_to(a, b));
     }
 }
 
@@ -104,7 +106,7 @@ impl DepthLevels {
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| saturating_add_to(a, b));
     }
 }
 
@@ -131,7 +133,7 @@ impl BatchSizes {
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| saturating_add_to(a, b));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::block_errors::BlockErrors;
 use crate::direction::{DirectionStats, latency_since};
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
+use crate::saturating::{saturating_add_to, saturating_total};
 use crate::thread_usage::ThreadUsage;
 
 /// Figures of fsync, fdatasync and sync_file_range calls issued by the workload.
@@ -66,7 +67,7 @@ impl JobStats {
     /// I/Os issued over all directions.
     #[must_use]
     pub fn total_ios(&self) -> u64 {
-        self.directions.iter().map(|d| d.ios).sum()
+        saturating_total(self.directions.iter().map(|d| d.ios))
     }
 
     /// All directions as one: sums as for jobs of a group, including samples.
@@ -92,10 +93,10 @@ impl JobStats {
         }
     }
 
-    /// Adds another job's figures.
+    /// Adds another job's figures. Those of another host may be anything, so that sums saturate.
     pub fn merge(&mut self, other: &JobStats) {
         self.directions.iter_mut().zip(&other.directions).for_each(|(a, b)| a.merge(b));
-        self.sync.ios += other.sync.ios;
+        saturating_add_to(&mut self.sync.ios, other.sync.ios);
         if let Some(latency) = &other.sync.latency {
             self.sync.latency.get_or_insert_default().merge(latency);
         }
@@ -103,10 +104,10 @@ impl JobStats {
         self.depth.merge(&other.depth);
         self.submit.merge(&other.submit);
         self.complete.merge(&other.complete);
-        self.job_runtime_ms += other.job_runtime_ms;
+        saturating_add_to(&mut self.job_runtime_ms, other.job_runtime_ms);
         self.usage.merge(&other.usage);
-        self.total_errors += other.total_errors;
-        self.zone_resets += other.zone_resets;
+        saturating_add_to(&mut self.total_errors, other.total_errors);
+        saturating_add_to(&mut self.zone_resets, other.zone_resets);
         if self.first_error == 0 {
             self.first_error = other.first_error;
         }

@@ -147,7 +147,7 @@ impl Latency {
         }
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         if let Some(theirs) = other.histogram() {
             let added = self.histogram.get_or_insert_with(|| histogram_up_to(other.max)).add(theirs);
@@ -274,6 +274,12 @@ impl TryFrom<LatencyParts> for Latency {
         if counts.iter().any(|&(value, count)| value > highest || count == 0) || highest > 2 * MAX_NS {
             return Err(ImpossibleLatency("counts"));
         }
+        let samples = counts.iter().try_fold(0_u64, |all, &(_, count)| all.checked_add(count));
+        // Sums that no samples can have would overflow where the deviation is computed.
+        let most = u128::from(max) * u128::from(samples.ok_or(ImpossibleLatency("counts"))?);
+        if sum > most || max > 2 * MAX_NS {
+            return Err(ImpossibleLatency("sum"));
+        }
         let counts = counts.into_iter().map(|(value, count)| (value.min(MAX_NS), count));
         Ok(Latency::from_parts(min, max, sum, sum_of_squares, counts))
     }
@@ -370,7 +376,9 @@ mod tests {
         );
         for (from, to, said) in [
             (r#""sum":"905""#, r#""sum":"-1""#, "`sum` of"),
+            (r#""sum":"905""#, r#""sum":"1801""#, "`sum` of"),
             (r#""min":5"#, r#""min":901"#, "`min` of"),
+            ("[5,1]", "[5,18446744073709551615]", "`counts` of"),
             ("[5,1]", "[5,0]", "`counts` of"),
             ("[5,1]", "[904,1]", "`counts` of"),
             ("[903,1]", "[18446744073709551615,1]", "`counts` of"),

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::latency::{Latency, fio_bucket, fio_bucket_value};
+use crate::saturating::saturating_add_to;
 
 /// The buckets from which quantiles are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ impl Latency {
         let reached: Vec<(u64, u64)> = bins
             .into_iter()
             .map(|(value, count)| {
-                seen += count;
+                saturating_add_to(&mut seen, count);
                 (value, seen)
             })
             .collect();
@@ -90,7 +91,7 @@ impl Latency {
         for bucket in self.histogram().into_iter().flat_map(|histogram| histogram.iter_recorded()) {
             let value = fio_bucket_value(fio_bucket(bucket.value_iterated_to()) as u64);
             match bins.last_mut() {
-                Some(last) if last.0 == value => last.1 += bucket.count_at_value(),
+                Some(last) if last.0 == value => saturating_add_to(&mut last.1, bucket.count_at_value()),
                 _ => bins.push((value, bucket.count_at_value())),
             }
         }

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::saturating::saturating_add_to;
+
 /// Counters that one worker stores and the monitoring thread loads. Values may be a few I/Os apart from each other.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -103,9 +105,9 @@ impl SampleStats {
 
     /// Adds another job's samples like fio does for a group: rates of parallel jobs add up, and so do all five figures.
     pub fn merge(&mut self, other: &Self) {
-        self.samples += other.samples;
-        self.min += other.min;
-        self.max += other.max;
+        saturating_add_to(&mut self.samples, other.samples);
+        saturating_add_to(&mut self.min, other.min);
+        saturating_add_to(&mut self.max, other.max);
         self.mean += other.mean;
         self.squares += other.squares;
     }

@@ -44,7 +44,7 @@ impl ThreadUsage {
 
     /// Adds another thread's counters.
     pub fn merge(&mut self, other: &ThreadUsage) {
-        *self = self.zip(other, |own, others| own + others);
+        *self = self.zip(other, u64::saturating_add);
     }
 
     fn zip(&self, other: &ThreadUsage, combine: impl Fn(u64, u64) -> u64) -> ThreadUsage {

@@ -59,6 +59,9 @@ pub(crate) fn ferrio_report(
             .map(|database| database_report(database, histograms))
             .collect(),
         verify,
+        hosts: Vec::new(),
+        common_intervals: Vec::new(),
+        all_hosts: None,
         thresholds: Vec::new(),
         series: options.series.jobs.clone(),
         device_series: options.series.devices.clone(),
@@ -82,6 +85,7 @@ pub(super) fn notes(plan: &Plan, options: &ReportOptions, warnings: &[Warning]) 
             // Leading spaces only align the line with other messages.
             message: diagnostic.message.trim().to_owned(),
             help: diagnostic.help.clone(),
+            hosts: Vec::new(),
         };
         if !notes.contains(&note) {
             notes.push(note);

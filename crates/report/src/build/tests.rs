@@ -191,7 +191,7 @@ fn an_entry_has_the_base_of_units_of_its_group_and_an_ignored_error_its_place() 
 fn a_job_that_never_started_is_all_zeros() {
     let report = report_of(vec![(default_job("a"), JobResult::default())], 0);
     let job = &report.jobs[0];
-    assert_eq!((job.job_start, job.eta, job.elapsed, job.usr_cpu), (0, ETA_UNKNOWN, 0, 0.0));
+    assert_eq!((job.job_start, job.eta, job.elapsed, job.usr_cpu), (0, Some(ETA_UNKNOWN), Some(0), 0.0));
     assert_eq!(job.target, None);
     let levels: f64 = job.iodepth_level.0.iter().map(|(_, share)| share).sum();
     assert_eq!((job.read.as_ref().unwrap().iops, levels), (0.0, 0.0));
@@ -200,7 +200,7 @@ fn a_job_that_never_started_is_all_zeros() {
 #[test]
 fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
     let job = |ms| report_of(vec![(default_job("a"), done(reading(1, 1)))], ms).jobs.remove(0);
-    let figures = [1000, 1001, 2000, 2001].map(|ms| (job(ms).elapsed, job(ms).eta));
+    let figures = [1000, 1001, 2000, 2001].map(|ms| (job(ms).elapsed.unwrap(), job(ms).eta.unwrap()));
     assert_eq!(figures, [(1, ETA_UNKNOWN), (2, ETA_UNKNOWN), (2, ETA_UNKNOWN), (3, 0)]);
     assert_eq!(seconds_rounded_up(Duration::new(2, 1)), 3);
 }
@@ -459,7 +459,7 @@ fn an_interim_report_estimates_what_the_run_still_takes() {
             ..RunResult::default()
         };
         let report = RunReport::new(&plan([spec]), &result, &options());
-        (report.jobs[0].eta, report.jobs[0].elapsed)
+        (report.jobs[0].eta.unwrap(), report.jobs[0].elapsed.unwrap())
     };
     assert_eq!([eta(2, true), eta(4, true)], [(ETA_UNKNOWN, 2), (6, 4)]);
     assert_eq!([eta(2, false), eta(4, false)], [(ETA_UNKNOWN, 2), (0, 4)]);

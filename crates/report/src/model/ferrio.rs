@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::database::DatabaseReport;
 use super::direction::LatencyReport;
+use super::hosts::{CommonIntervalReport, HostEntryReport, HostOfRun};
 use super::maps::{self, Pairs};
 use super::rules;
 use super::series::{DeviceSeries, Series};
@@ -59,6 +60,15 @@ pub struct FerrioReport {
     /// Blocks that failed verification, for entries that have any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyReport>,
+    /// The hosts of a run on many, by rank. Entries of `jobs` are then those of all hosts together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostOfRun>,
+    /// For each entry of several hosts, the time in which all of them did I/O.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub common_intervals: Vec<CommonIntervalReport>,
+    /// All entries of all hosts together; absent if there is only one entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_hosts: Option<HostEntryReport>,
     /// Thresholds of the run (`--fail-if`), in the order given; only in the last report.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdReport>,
@@ -337,9 +347,19 @@ pub struct Warning {
     pub message: String,
     /// Remedy.
     pub help: String,
+    /// The hosts of a run on many that have this problem; absent on one host, and if it is about all of them together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub hosts: Vec<String>,
 }
 
 impl Warning {
+    /// The message, with the hosts that it is about.
+    #[must_use]
+    pub fn message_with_hosts(&self) -> String {
+        with_hosts(&self.hosts, &self.message)
+    }
+
     /// True if the warning confirms the diagnostic with figures.
     #[must_use]
     pub fn confirms(&self, diagnostic: &Diagnostic) -> bool {
@@ -362,4 +382,22 @@ pub struct Note {
     /// Remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// The hosts of a run on many that it is about; absent on one host, and if it is about all of them together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub hosts: Vec<String>,
+}
+
+/// Hosts that are named in a message; of more, the number.
+const MAX_NAMED_HOSTS: usize = 3;
+
+/// A message with the hosts that it is about before it.
+pub(crate) fn with_hosts(hosts: &[String], message: &str) -> String {
+    let more = hosts.len().saturating_sub(MAX_NAMED_HOSTS);
+    let named = hosts[..hosts.len() - more].join(", ");
+    match (hosts.len(), more) {
+        (0, _) => message.to_owned(),
+        (_, 0) => format!("{named}: {message}"),
+        (_, more) => format!("{named} and {more} more: {message}"),
+    }
 }

@@ -24,9 +24,13 @@ pub struct JobReport {
     #[schemars(range(min = 0))]
     pub error: i32,
     /// Estimated remaining seconds; 2147483647 in the first seconds of a run.
-    pub eta: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub eta: Option<u64>,
     /// Seconds since the run began, rounded up.
-    pub elapsed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub elapsed: Option<u64>,
     /// Options of the last job of the entry besides the global ones, in the same form.
     #[serde(rename = "job options", skip_serializing_if = "Pairs::is_empty")]
     #[serde(deserialize_with = "maps::read_options")]
@@ -95,6 +99,12 @@ pub struct JobReport {
     /// The steady state of the jobs, with `steadystate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steadystate: Option<SteadyReport>,
+    /// The host, as given on the command line, in documents that have entries of several hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// The TCP port of the host's server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
     /// Figures that are not in the document.
     #[serde(skip)]
     pub text: TextFigures,

@@ -37,6 +37,12 @@ pub struct DiskReport {
     /// Means over the slaves of a stacked device.
     #[serde(flatten)]
     pub slaves: Option<SlaveMeans>,
+    /// The host, as given on the command line, in documents about several hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// The TCP port of the host's server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
 }
 
 /// Integer means over the slaves of a stacked device.

@@ -282,6 +282,8 @@ subjects! {
         "write-back-limits" Hidden: "transactions spent half of their time or more waiting for the write-back";
         "no-transactions" Hidden: "a database ended no transaction in the time that counts";
         "write-back-afterwards" Hidden: "a database went on writing back for long after its last transaction";
+        "straggler" Hidden: "a host was much slower than most of the others";
+        "late-start" Hidden: "a host began a phase later than the others";
         "start-spread" Hidden: "jobs that were started together began their I/O far apart";
         "other-disk-load" Hidden: "the disk transferred clearly more data than the jobs did";
         "other-cpu-load" Hidden: "other programs or other virtual machines used much of the CPU time";
