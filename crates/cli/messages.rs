@@ -218,7 +218,7 @@ impl Messages {
         if self.json {
             let diagnostic = |warning: &Warning| {
                 let diagnostic =
-                    Diagnostic::warning(&warning.message_with_hosts(), Origin::Builtin).help(&warning.help);
+                    Diagnostic::warning(warning.message_with_hosts(), Origin::Builtin).help(&warning.help);
                 let diagnostic = Diagnostic { jobs: warning.jobs.clone(), ..diagnostic };
                 match codes::find(&warning.code) {
                     Some(code) => diagnostic.code(code.name),
