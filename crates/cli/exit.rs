@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use ferrio_jobfile::Sources;
 use ferrio_runner::stdout;
 
 use crate::commands::COMMANDS;
@@ -14,12 +13,6 @@ use crate::usage::{self, usage};
 /// Turns the outcome into an exit status, and prints the error if there is one.
 #[must_use]
 pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
-    ExitCode::from(status(outcome, messages))
-}
-
-/// Turns the outcome into the number of an exit status, and prints the error if there is one.
-#[must_use]
-pub fn status(outcome: Result<u8, Error>, messages: Messages) -> u8 {
     let outcome = match outcome {
         Err(Error::Help) if messages.are_of_fio() => usage::print_as_fio(),
         Err(Error::Help) => {
@@ -30,19 +23,15 @@ pub fn status(outcome: Result<u8, Error>, messages: Messages) -> u8 {
         outcome => outcome,
     };
     let error = match outcome {
-        Ok(status) => return status,
+        Ok(status) => return ExitCode::from(status),
         Err(error) => error,
     };
-    if let Error::Problems(problems) = &error {
-        messages.show(&problems.diagnostics, &problems.sources);
-    } else {
-        messages.show(&[error.diagnostic()], &Sources::default());
-    }
+    messages.error(&error);
     match error {
         // A standard output that is closed does not change the status.
         Error::NoJobs | Error::NoJobsIn(_) if messages.are_of_fio() => drop(usage::print_as_fio()),
         Error::NoJobs => messages.text(&usage(COMMANDS, false)),
         _ => {}
     }
-    1
+    ExitCode::FAILURE
 }

@@ -7,6 +7,7 @@ pub mod coordinator;
 mod host_commands;
 mod host_texts;
 mod remote_words;
+mod run_on_hosts;
 mod voice;
 
 pub use voice::Voice;

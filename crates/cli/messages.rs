@@ -112,6 +112,14 @@ impl Messages {
         self.write_coloured(&self.diagnostics_text(diagnostics, sources));
     }
 
+    /// Prints an error that ends the program.
+    pub fn error(self, error: &Error) {
+        match error {
+            Error::Problems(problems) => self.show(&problems.diagnostics, &problems.sources),
+            error => self.show(&[error.diagnostic()], &Sources::default()),
+        }
+    }
+
     /// Prints a diagnostic as one line without its place. Called `ferrio`, warnings about options keep their place.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
         self.write_coloured(&self.text_of(diagnostic, sources));

@@ -6,7 +6,7 @@ use ferrio_results::RunResult;
 use ferrio_thresholds::Judgement;
 
 /// Failed jobs are counted up to this in the exit status, to which a signal that ended the run adds 128.
-const MAX_FAILED: usize = 127;
+pub const MAX_FAILED: usize = 127;
 
 /// Exit status of a run that exceeds a threshold; the same as that of `ferrio compare --fail-on-regression`.
 pub const THRESHOLD_EXCEEDED_STATUS: u8 = 3;

@@ -6,6 +6,7 @@
 //! of reports and inspects the outputs before the run.
 
 mod final_output;
+mod hosts_output;
 mod live_output;
 mod messages;
 mod opening;

@@ -15,7 +15,7 @@ use crate::fio::{self, Planned};
 use crate::messages::Messages;
 use crate::reported_run::run_and_report;
 use crate::settings::ReportDestination;
-use crate::{exit, job_files, outcome};
+use crate::{job_files, outcome};
 
 /// Runs the plan, and says everything about it.
 pub fn run(plan: &PlanText, voice: &Voice) {
@@ -23,8 +23,10 @@ pub fn run(plan: &PlanText, voice: &Voice) {
     let status = match RunStreams::take(voice, fio::compat_of(&words)) {
         Ok(streams) => {
             let mut messages = Messages::default();
-            let status = run_jobs(plan, &words, voice, &mut messages);
-            let status = exit::status(status, messages);
+            let status = run_jobs(plan, &words, voice, &mut messages).unwrap_or_else(|error| {
+                messages.error(&error);
+                1
+            });
             streams.finish();
             status
         }

@@ -5,15 +5,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use ferrio_hosts::{
-    CoordinatorAction, CoordinatorSettings, HostId, PlanText, ToCoordinator, coordinate, host_names,
-    hosts_of_file,
-};
-use ferrio_job::{Diagnostic, Origin, RunHost};
-use ferrio_report::Format;
+use ferrio_hosts::{CoordinatorSettings, PlanText, coordinate, host_names, hosts_of_file};
+use ferrio_job::RunHost;
 use nix::sys::signal::{SigSet, Signal};
 
-use super::host_texts::HostTexts;
+use super::run_on_hosts::RunOnHosts;
 use super::{host_commands, remote_words};
 use crate::arguments::Item;
 use crate::error::Error;
@@ -23,14 +19,6 @@ use crate::settings::{HostSettings, ProgramSettings};
 
 /// How long a host may take to greet. ssh itself gives up earlier on most networks.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// One host, and what is known of it.
-struct HostOfRun {
-    /// As the user wrote it.
-    name: String,
-    result: Option<serde_json::Value>,
-    status: Option<u8>,
-}
 
 /// Runs the jobs on all hosts, and returns the exit status.
 ///
@@ -51,13 +39,14 @@ pub fn run(
     }
     ferrio_plan::check_hosts(&set, &names).map_err(Error::Problems)?;
     let plans = (0..).zip(&names).map(|host| plan_of_host(&plan, host, ranks));
+    settings.check_outputs(&set.sources, None)?;
+    let mut run = RunOnHosts::open(&names, settings, messages)?;
     let stop = stop_requests().map_err(Error::Agent)?;
     let hosts = names
         .iter()
         .zip(plans)
         .map(|(name, plan)| (host_commands::start(name, wanted.via.as_deref()), plan))
         .collect();
-    let mut run = RunOnHosts::new(&names, settings, messages);
     let how = CoordinatorSettings {
         require_all: wanted.require_all,
         only_check: false,
@@ -66,7 +55,7 @@ pub fn run(
     };
     let program = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
     coordinate(hosts, how, &program, stop, &mut |action| run.observe(action)).map_err(Error::Agent)?;
-    Ok(run.finish())
+    run.finish()
 }
 
 /// The names of the hosts, in order.
@@ -114,58 +103,4 @@ fn stop_requests() -> io::Result<Receiver<()>> {
         while ending.wait().is_ok() && sender.send(()).is_ok() {}
     })?;
     Ok(requests)
-}
-
-/// The run as it comes in.
-struct RunOnHosts {
-    hosts: Vec<HostOfRun>,
-    texts: HostTexts,
-    messages: Messages,
-    status: u8,
-}
-
-impl RunOnHosts {
-    fn new(names: &[String], settings: &ProgramSettings, messages: Messages) -> Self {
-        let host = |name: &String| HostOfRun { name: name.clone(), result: None, status: None };
-        RunOnHosts {
-            hosts: names.iter().map(host).collect(),
-            texts: HostTexts::new(messages, settings.formats.has(Format::Normal)),
-            messages,
-            status: 0,
-        }
-    }
-
-    fn observe(&mut self, action: CoordinatorAction) {
-        match action {
-            CoordinatorAction::Deliver(host, message) => self.hear(host, message),
-            CoordinatorAction::Lost(HostId(at), loss) => {
-                self.status = self.status.max(1);
-                let message = format!("{} is lost: {loss}", self.hosts[at].name);
-                self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("host-lost"));
-            }
-            _ => {}
-        }
-    }
-
-    fn hear(&mut self, HostId(at): HostId, message: ToCoordinator) {
-        let host = &mut self.hosts[at];
-        match message {
-            ToCoordinator::Text { stream, text } => self.texts.show(&host.name, stream, &text),
-            ToCoordinator::Result { result } => host.result = Some(result),
-            ToCoordinator::Ended { status } | ToCoordinator::Refused { status } => {
-                host.status = Some(status);
-                self.status = self.status.max(status);
-            }
-            _ => {}
-        }
-    }
-
-    fn finish(self) -> u8 {
-        for host in &self.hosts {
-            if let Some(result) = &host.result {
-                let _ = crate::messages::print_text(&format!("{result}\n"));
-            }
-        }
-        self.status
-    }
 }

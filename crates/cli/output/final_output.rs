@@ -1,9 +1,10 @@
 //! The output after the run: the final reports, and what follows them.
 
 use ferrio_job::{Compat, Diagnostic, Origin, Plan};
+use ferrio_report::model::Warning;
 use ferrio_report::{Format, RunReport};
 use ferrio_results::RunResult;
-use ferrio_thresholds::{Threshold, judge};
+use ferrio_thresholds::{Judgement, Threshold, judge};
 
 use super::watchers::WatcherFindings;
 use super::{MAIN, Output};
@@ -64,29 +65,17 @@ impl FinalOutput {
                 *judgement = then;
             }
         }
-        let set_thresholds = |report: &mut RunReport| {
-            if let Some(ferrio) = &mut report.ferrio {
-                ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
-            }
-        };
-        set_thresholds(&mut report);
+        set_thresholds(&mut report, &judgements);
         match output.host_report(MAIN, plan, &result, &options, &report) {
             Some((voice, report)) => voice.result(&report),
             None => output.write_report(MAIN, &report),
         }
         for at in MAIN + 1..output.files.len() {
             let mut report = output.report_at(at, plan, &result, &options);
-            set_thresholds(&mut report);
+            set_thresholds(&mut report, &judgements);
             output.write_report(at, &report);
         }
-        output.screen.clear_live_line();
-        output.screen.show_deferred(report.warnings());
-        output.screen.messages.figure_warnings(report.warnings());
-        for judgement in &judgements {
-            let Some(message) = &judgement.message else { continue };
-            let code = if judgement.is_exceeded() { "threshold-exceeded" } else { "threshold-not-judged" };
-            output.screen.messages.note(&Diagnostic::error(message, Origin::Builtin).code(code));
-        }
+        output.show_findings(report.warnings(), &judgements);
         let outcome = RunOutcome {
             result,
             report,
@@ -96,5 +85,29 @@ impl FinalOutput {
             was_aborted,
         };
         (outcome, output.close())
+    }
+}
+
+/// Puts the judgements on thresholds into a report.
+pub(super) fn set_thresholds(report: &mut RunReport, judgements: &[Judgement]) {
+    if let Some(ferrio) = &mut report.ferrio {
+        ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
+    }
+}
+
+impl Output {
+    /// Prints messages that have waited for the report, warnings about its figures, and thresholds that are not kept. A coordinator that
+    /// makes the report shows the warnings in it.
+    pub(super) fn show_findings(&mut self, warnings: &[Warning], judgements: &[Judgement]) {
+        self.screen.clear_live_line();
+        self.screen.show_deferred(warnings);
+        if self.coordinator.is_none() {
+            self.screen.messages.figure_warnings(warnings);
+        }
+        for judgement in judgements {
+            let Some(message) = &judgement.message else { continue };
+            let code = if judgement.is_exceeded() { "threshold-exceeded" } else { "threshold-not-judged" };
+            self.screen.messages.note(&Diagnostic::error(message, Origin::Builtin).code(code));
+        }
     }
 }

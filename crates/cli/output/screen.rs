@@ -45,7 +45,9 @@ impl Screen {
     pub(super) fn new(settings: &ProgramSettings, messages: Messages) -> Self {
         let live = has_live_line(settings)
             .then(|| LiveLine::new(settings.compat, settings.eta_interval, settings.eta_newline));
-        let deferred = messages.warnings_follow_report().then(Vec::new);
+        // A coordinator makes the report, and shows messages as they come.
+        let has_report = settings.output != ReportDestination::Coordinator;
+        let deferred = (has_report && messages.warnings_follow_report()).then(Vec::new);
         Screen { messages, live, live_width: 0, view: None, deferred }
     }
 

@@ -39,6 +39,12 @@ pub struct ClockOffset {
 }
 
 impl ClockOffset {
+    /// ns that their clock is ahead of ours.
+    #[must_use]
+    pub fn ahead_ns(self) -> i64 {
+        i64::try_from(self.ahead).unwrap_or(if self.ahead < 0 { i64::MIN } else { i64::MAX })
+    }
+
     /// The moment `ours` on their clock.
     #[must_use]
     pub fn to_theirs(self, ours: ClockTime) -> ClockTime {

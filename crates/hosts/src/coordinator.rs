@@ -6,8 +6,8 @@ use crate::agent::SILENCE_TIMEOUT;
 use crate::host::{Host, Stage, other_version};
 use crate::token::{Greetings, Role};
 use crate::{
-    AgentHello, Challenge, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart, PlanText,
-    Proof, ToAgent, ToCoordinator,
+    AgentHello, Challenge, ClockOffset, ClockTime, CoordinatorHello, HostId, HostLoss, PROTOCOL, PhaseStart,
+    PlanText, Proof, ToAgent, ToCoordinator,
 };
 
 /// How a run on many hosts behaves.
@@ -47,6 +47,8 @@ pub enum CoordinatorAction {
     Close(HostId),
     /// A host has greeted.
     Greeted(HostId, AgentHello),
+    /// The clock of a host is measured.
+    Measured(HostId, ClockOffset),
     /// A host says something that is for the front end: texts, plans, intervals, logs and results.
     Deliver(HostId, ToCoordinator),
     /// A phase began on a host.
@@ -153,6 +155,8 @@ impl Coordinator {
                     self.ping(id, now, actions);
                 } else if stage == Stage::Measuring {
                     host.stage = Stage::Checking;
+                    let offset = host.trips.offset(now);
+                    actions.extend(offset.map(|offset| CoordinatorAction::Measured(id, offset)));
                     let plan = std::mem::take(&mut self.plans[id.0]);
                     let plan = PlanText { only_check: self.settings.only_check, ..plan };
                     actions.push(CoordinatorAction::Send(id, ToAgent::Plan(plan)));

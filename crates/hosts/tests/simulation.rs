@@ -309,6 +309,15 @@ impl World {
                         self.wrong(format!("the coordinator trusts {host} without its token"));
                     }
                 }
+                CoordinatorAction::Measured(HostId(host), offset) => {
+                    let theirs = self.hosts[host].clock.at(self.time);
+                    let error = offset.to_theirs(self.clock.at(self.time)).0.abs_diff(theirs.0);
+                    if Duration::from_nanos(error) > offset.bound {
+                        self.wrong(format!(
+                            "the clock of host {host} is off by {error} ns, beyond {offset:?}"
+                        ));
+                    }
+                }
                 CoordinatorAction::Deliver(HostId(host), message) => match message {
                     ToCoordinator::Ended { .. } => self.outcome.ended.push(host),
                     ToCoordinator::Refused { .. } => self.outcome.refused.push(host),

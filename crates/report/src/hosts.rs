@@ -110,6 +110,12 @@ impl HostsReport {
         clients::to_json(self)
     }
 
+    /// True if a host has sent a report.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.reported().next().is_some()
+    }
+
     /// The report of all hosts together, from what has come so far.
     #[must_use]
     pub fn together(&self) -> RunReport {

@@ -1,0 +1,26 @@
+//! The output of a run on many hosts, which has ended.
+
+use ferrio_report::RunReport;
+use ferrio_thresholds::{Judgement, Threshold, judge};
+
+use super::Output;
+use super::final_output::set_thresholds;
+use crate::error::Error;
+
+impl Output {
+    /// Writes the report to all streams, then warnings about its figures and exceeded thresholds to standard error. Also returns whether all
+    /// reports could be written.
+    pub fn report_of_hosts(
+        mut self,
+        mut report: RunReport,
+        thresholds: &[Threshold],
+    ) -> (Vec<Judgement>, Result<(), Error>) {
+        let judgements = judge(thresholds, &report);
+        set_thresholds(&mut report, &judgements);
+        for at in 0..self.files.len() {
+            self.write_report(at, &report);
+        }
+        self.show_findings(report.warnings(), &judgements);
+        (judgements, self.close())
+    }
+}
