@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -170,6 +171,28 @@ impl<R: Read + Send + 'static, W: Write + Send + 'static> Carrier for StreamPair
 /// Bytes of the last line of a command that are kept.
 const MAX_LAST_LINE: usize = 1 << 10;
 
+/// How long after its output the last words of a command are awaited. A program that it has left behind, such as the master of ssh's shared
+/// connections, may hold its standard error for ever.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The output of a command, which ends when its last words are known.
+struct CommandOutput {
+    stdout: ChildStdout,
+    /// Closed at the end of standard error.
+    stderr_ended: Receiver<()>,
+}
+
+impl Read for CommandOutput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.stdout.read(buffer)?;
+        if length == 0 && !buffer.is_empty() {
+            // That there is no sender is the answer.
+            let _ = self.stderr_ended.recv_timeout(LAST_WORDS_TIMEOUT);
+        }
+        Ok(length)
+    }
+}
+
 struct RunningCommand {
     child: Child,
     last_line: Arc<Mutex<Vec<u8>>>,
@@ -207,9 +230,13 @@ impl Carrier for Command {
         let last_line = Arc::default();
         let kept = Arc::clone(&last_line);
         // Always read: a command that fills the pipe would wait for ever.
-        thread::Builder::new().stack_size(THREAD_STACK).spawn(move || keep_last_line(stderr, &kept))?;
+        let (until, stderr_ended) = channel();
+        thread::Builder::new().stack_size(THREAD_STACK).spawn(move || {
+            keep_last_line(stderr, &kept);
+            drop::<Sender<()>>(until);
+        })?;
         Ok(Ends {
-            reader: Box::new(stdout),
+            reader: Box::new(CommandOutput { stdout, stderr_ended }),
             writer: Box::new(stdin),
             closer: Box::new(RunningCommand { child, last_line }),
             token: None,
@@ -219,12 +246,31 @@ impl Carrier for Command {
 
 /// Reads to the end, and keeps the last line that is not empty.
 fn keep_last_line(stream: impl Read, kept: &Mutex<Vec<u8>>) {
-    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
-        let line = line.trim_ascii();
-        if !line.is_empty()
+    let (mut stream, mut line) = (BufReader::new(stream), Vec::new());
+    // What goes on without an end is cut into lines.
+    while let Ok(1..) = stream.by_ref().take(MAX_LAST_LINE as u64).read_until(b'\n', &mut line) {
+        let words = line.trim_ascii();
+        if !words.is_empty()
             && let Ok(mut kept) = kept.lock()
         {
-            *kept = line[..line.len().min(MAX_LAST_LINE)].to_vec();
+            *kept = words.to_vec();
         }
+        line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_command_are_known_at_the_end_of_its_output() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec >&-; read words; echo first >&2; echo \"$words\" >&2"]);
+        let Ends { mut reader, mut writer, mut closer, .. } = command.split().unwrap();
+        let read = thread::spawn(move || reader.read_to_end(&mut Vec::new()));
+        writer.write_all(b"why \x1b[31m\n").unwrap();
+        assert_eq!(read.join().unwrap().unwrap(), 0);
+        assert_eq!(closer.last_words().as_deref(), Some("why [31m"));
     }
 }
