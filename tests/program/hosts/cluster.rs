@@ -61,6 +61,11 @@ impl Cluster {
         dir.program(installed("nsenter"), &words)
     }
 
+    /// ferrio on the head, in the work directory.
+    pub fn ferrio<'a>(&self, dir: &'a TestDir, arguments: &[&str]) -> Invocation<'a> {
+        self.program(dir, FERRIO, arguments)
+    }
+
     /// Changes a host or its network: `delay=20ms`, `loss=1%`, `down`, `up`, `off`.
     pub fn change(&mut self, host: &str, change: &str) {
         writeln!(self.commands, "{host} {change}").unwrap();
@@ -78,13 +83,32 @@ impl Cluster {
         self.directory.join(host)
     }
 
+    /// A file of the head, such as `known_hosts`.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The number of processes with this name that run in the home of a host.
+    pub fn processes_on(&self, host: &str, name: &str) -> usize {
+        let home = self.home(host);
+        let runs_there = |process: &PathBuf| {
+            fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == home)
+                && fs::read_to_string(process.join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+        };
+        processes().filter(runs_there).count()
+    }
+
     /// The number of processes that the hosts and their maker consist of, sessions apart.
     fn processes(&self) -> usize {
         let directory = self.directory.to_str().unwrap();
-        let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-        let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+        let lines = processes().filter_map(|process| fs::read(process.join("cmdline")).ok());
         lines.filter(|line| String::from_utf8_lossy(line).contains(directory)).count()
     }
+}
+
+/// The directories in `/proc` of this machine, which has the processes of its hosts, too.
+fn processes() -> impl Iterator<Item = PathBuf> {
+    fs::read_dir("/proc").unwrap().filter_map(Result::ok).map(|entry| entry.path())
 }
 
 impl Drop for Cluster {

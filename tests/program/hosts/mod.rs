@@ -3,3 +3,4 @@
 // First, because the other modules use its macro.
 #[macro_use]
 mod cluster;
+mod ssh;
