@@ -40,7 +40,7 @@ struct Args {
     #[arg(long, default_value_t = 1)]
     phases: u64,
     /// I/Os per second of each job
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 10)]
     rate: u64,
     /// Output formats
     #[arg(long, default_value = "json")]

@@ -42,6 +42,7 @@ pub fn run(
     settings.check_outputs(&set.sources, None)?;
     let mut run = RunOnHosts::open(&names, settings, messages)?;
     let stop = stop_requests().map_err(Error::Agent)?;
+    host_commands::raise_limit(names.len());
     let hosts = names
         .iter()
         .zip(plans)

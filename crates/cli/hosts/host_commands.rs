@@ -5,12 +5,30 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use ferrio_hosts::{Carrier as _, Ends};
+use nix::sys::resource::{Resource, setrlimit};
 
 /// The place of the host's name in the command of `--via`.
 const HOST_PLACE: &str = "{host}";
 
 /// The agent, as it is called on each host.
 const AGENT: &str = "ferrio agent";
+
+/// Descriptors that a host takes: three pipes, and one of a file that is just being opened.
+const DESCRIPTORS_OF_HOST: u64 = 4;
+
+/// Descriptors of everything else.
+const OTHER_DESCRIPTORS: u64 = 100;
+
+/// Raises the soft limit on open files to the hard limit if so many hosts need that.
+pub fn raise_limit(hosts: usize) {
+    let needed = (hosts as u64).saturating_mul(DESCRIPTORS_OF_HOST).saturating_add(OTHER_DESCRIPTORS);
+    if let Some((soft, hard)) = ferrio_machine::open_file_limits()
+        && soft < needed
+    {
+        // If it is still too low, the hosts without descriptors are named.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
 
 /// Starts the agent of a host.
 ///

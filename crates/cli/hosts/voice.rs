@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ferrio_hosts::{AgentInputs, ClockTime, HostClock, Stream, ToCoordinator};
 use ferrio_job::Plan;
@@ -11,6 +11,9 @@ use ferrio_report::HostReport;
 use ferrio_results::Progress;
 use ferrio_runner::{StartLine, phases};
 use serde_json::Value;
+
+/// Time between two messages about the progress of the jobs: of a thousand hosts, each costs the coordinator time.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The part that a run has in a run on many hosts.
 #[derive(Clone)]
@@ -34,6 +37,22 @@ struct OrderState {
     stopped: bool,
     /// When phases begin.
     starts: BTreeMap<u32, Instant>,
+    /// When the progress is said next; `None` before the jobs begin.
+    progress_due: Option<Instant>,
+}
+
+impl OrderState {
+    /// Whether it is time to say the progress.
+    fn take_progress_turn(&mut self, now: Instant) -> bool {
+        match self.progress_due {
+            Some(due) if due <= now => {
+                // The pace is kept, but nothing is made up for.
+                self.progress_due = Some((due + PROGRESS_INTERVAL).max(now));
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Debug for Voice {
@@ -59,8 +78,11 @@ impl Voice {
         self.say(ToCoordinator::Text { stream, text });
     }
 
-    /// Says how far the jobs are.
+    /// Says how far the jobs are, once a second.
     pub fn progress(&self, progress: &Progress) {
+        if !self.orders.lock().take_progress_turn(Instant::now()) {
+            return;
+        }
         if let Ok(progress) = serde_json::to_value(progress) {
             self.say(ToCoordinator::Interval { at: self.clock.now(), progress });
         }
@@ -116,6 +138,7 @@ impl Voice {
         let at = self.clock.instant(at);
         self.orders.change(|state| {
             state.starts.insert(phase, at);
+            state.progress_due.get_or_insert(at + PROGRESS_INTERVAL);
         });
     }
 
@@ -141,8 +164,10 @@ impl StartLine for Voice {
         self.say(ToCoordinator::Ready { phase });
     }
 
-    fn start_of(&self, phase: u32) -> Option<Instant> {
-        self.orders.lock().starts.get(&phase).copied()
+    fn start_of(&self, phase: u32, wait: Duration) -> Option<Instant> {
+        let is_unknown = |state: &mut OrderState| !state.starts.contains_key(&phase);
+        let state = self.orders.changed.wait_timeout_while(self.orders.lock(), wait, is_unknown);
+        state.unwrap_or_else(PoisonError::into_inner).0.starts.get(&phase).copied()
     }
 
     fn began(&self, phase: u32, at: Instant) {

@@ -166,7 +166,7 @@ struct Conversations {
 
 impl Conversations {
     fn hold(mut self, mut actions: Vec<CoordinatorAction>) {
-        let mut ticks = Ticks::default();
+        let mut ticks = Ticks::every(TICK_INTERVAL);
         let mut permit = None;
         loop {
             self.close_late_ones();
@@ -280,20 +280,22 @@ impl Conversations {
 }
 
 /// Takes inputs, and looks at the clock in between however many there are.
-pub(crate) struct Ticks(Instant);
-
-impl Default for Ticks {
-    fn default() -> Self {
-        Ticks(Instant::now() + TICK_INTERVAL)
-    }
+pub(crate) struct Ticks {
+    interval: Duration,
+    next: Instant,
 }
 
 impl Ticks {
+    /// Looks at the clock at this interval.
+    pub fn every(interval: Duration) -> Self {
+        Ticks { interval, next: Instant::now() + interval }
+    }
+
     /// The next input, which `take` returns if it comes until the time; `None` if it is time to look at the clock first.
     pub fn next<T>(&mut self, take: impl FnOnce(Instant) -> Option<T>) -> Option<T> {
-        let input = if Instant::now() >= self.0 { None } else { take(self.0) };
+        let input = if Instant::now() >= self.next { None } else { take(self.next) };
         if input.is_none() {
-            *self = Ticks::default();
+            self.next = Instant::now() + self.interval;
         }
         input
     }

@@ -3,12 +3,16 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::agent_inputs::AgentInputs;
 use crate::carrier::Ends;
 use crate::exchange::{CLOSING_TIMEOUT, HostClock, Ticks};
 use crate::line::{move_messages, write_all};
 use crate::{Agent, AgentAction, AgentHello, AgentInput, FrameReader};
+
+/// Time between two looks at the clock. Hundreds of agents may be on one machine, as ranks are.
+const TICK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Holds the agent's end of a conversation until it is over, and returns the exit status of the agent. `act` gets all actions for the run:
 /// to check, to begin a phase, to stop.
@@ -46,7 +50,7 @@ fn hold(
         heard.hear(message.map_or(AgentInput::Disconnected, AgentInput::Message))
     })?;
     let mut agent = Agent::new(hello, challenge, clock.now());
-    let (mut actions, mut ticks, mut seen) = (Vec::new(), Ticks::default(), 0);
+    let (mut actions, mut ticks, mut seen) = (Vec::new(), Ticks::every(TICK_INTERVAL), 0);
     let mut is_read = true;
     loop {
         let is_orphaned = agent.is_orphaned();

@@ -1,7 +1,7 @@
 //! The common start of the phases of a run on many hosts: somebody else says when.
 
 use std::fmt::Debug;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ferrio_job::Plan;
 
@@ -10,8 +10,8 @@ pub trait StartLine: Debug + Send + Sync {
     /// The jobs that begin a phase are set up and wait; the phases before have ended.
     fn ready(&self, phase: u32);
 
-    /// When the phase begins; `None` until that is known. Asked every millisecond.
-    fn start_of(&self, phase: u32) -> Option<Instant>;
+    /// When the phase begins; `None` if that is not known after waiting for this long.
+    fn start_of(&self, phase: u32, wait: Duration) -> Option<Instant>;
 
     /// The jobs were let go at this time.
     fn began(&self, phase: u32, at: Instant);

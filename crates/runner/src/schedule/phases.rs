@@ -9,7 +9,11 @@ use super::state::Run;
 use crate::context::Message;
 use crate::start_line::{StartLine, phase_of};
 
-/// Time between two questions whether a phase may begin. No job of this run does I/O meanwhile, unless it was told to run on.
+/// How long the word about the start of a phase is awaited between two looks at the jobs. None of them does I/O meanwhile, unless it was told
+/// to run on.
+const WORD_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Twice this before a start, looks at the jobs end.
 const START_INTERVAL: Duration = Duration::from_millis(1);
 
 impl<'a> Run<'a, '_> {
@@ -76,11 +80,11 @@ impl<'a> Run<'a, '_> {
             if self.is_over(wave) {
                 return None;
             }
-            if let Some(start) = line.start_of(phase) {
+            if let Some(start) = line.start_of(phase, WORD_INTERVAL) {
                 return Some(start);
             }
             self.take_time(phase);
-            self.handle_messages(messages, START_INTERVAL);
+            self.handle_messages(messages, Duration::ZERO);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Phases that somebody else starts.
 
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::{JobSpec, Plan};
@@ -25,11 +26,14 @@ impl StartLine for Starter {
         self.starts.lock().unwrap().push((phase, Instant::now() + DELAY));
     }
 
-    fn start_of(&self, phase: u32) -> Option<Instant> {
-        let starts = self.starts.lock().unwrap();
-        let (last, start) = starts.last()?;
-        assert_eq!(*last, phase);
-        (self.held != Some(phase)).then_some(*start)
+    fn start_of(&self, phase: u32, wait: Duration) -> Option<Instant> {
+        let (last, start) = *self.starts.lock().unwrap().last()?;
+        assert_eq!(last, phase);
+        if self.held == Some(phase) {
+            thread::sleep(wait);
+            return None;
+        }
+        Some(start)
     }
 
     fn began(&self, phase: u32, at: Instant) {
