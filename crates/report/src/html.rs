@@ -9,6 +9,7 @@ mod conditions;
 mod database;
 mod events;
 mod head;
+mod hosts;
 mod markup;
 mod summary;
 #[cfg(test)]
@@ -58,6 +59,7 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
     let over_time: Vec<_> = (0..runs.len()).map(|number| charts::RunChartData::of(runs, number)).collect();
     let sections = [
         ("summary", "Summary", summary::section(runs)),
+        ("hosts", "Hosts", hosts::section(runs)),
         ("checks", "Checks", checks::section(runs)),
         ("database", "Database", database::section(runs)),
         ("warnings", "Warnings and notes", head::messages(runs)),

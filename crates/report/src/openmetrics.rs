@@ -7,6 +7,7 @@
 
 mod database;
 mod exposition;
+mod hosts;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ use exposition::{
     Family, Labels, MetricDistribution, MetricPoint, MetricValue, each, families, latency, latency_histogram,
     latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, write,
 };
+use hosts::{COMMON, HOST_DIRECTIONS, HOSTS, common, host_directions, hosts};
 
 /// The exposition, including `# EOF`.
 #[must_use]
@@ -30,6 +32,9 @@ pub fn to_openmetrics(report: &RunReport) -> String {
     write(&mut out, GROUPS, &groups(report));
     write(&mut out, DATABASES, &databases(report));
     write(&mut out, DISKS, &disks(report));
+    write(&mut out, HOSTS, &hosts(report));
+    write(&mut out, HOST_DIRECTIONS, &host_directions(report));
+    write(&mut out, COMMON, &common(report));
     out.push_str("# EOF\n");
     out
 }
@@ -325,9 +330,17 @@ fn options(run: &RunReport) -> Vec<MetricPoint> {
     options.collect()
 }
 
-/// All disks, including the slaves of stacked devices.
+/// All disks, including the slaves of stacked devices. Of a host that was given twice, they are shown once.
 fn disks(report: &RunReport) -> Vec<(Labels, &DiskReport)> {
-    report.disk_util.iter().map(|disk| (vec![("disk", disk.name.clone())], disk)).collect()
+    let mut disks: Vec<(Labels, &DiskReport)> = Vec::new();
+    for disk in &report.disk_util {
+        let mut labels = vec![("disk", disk.name.clone())];
+        labels.extend(disk.hostname.clone().map(|host| ("host", host)));
+        if disks.iter().all(|(others, _)| *others != labels) {
+            disks.push((labels, disk));
+        }
+    }
+    disks
 }
 
 fn both(read: u64, write: u64) -> Vec<MetricPoint> {

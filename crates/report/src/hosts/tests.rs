@@ -360,3 +360,44 @@ Disk stats (read/write):
 ";
     assert!(block.starts_with(want), "{block}");
 }
+
+#[test]
+fn metrics_of_hosts_have_their_names_as_a_label_and_every_series_once() {
+    let host = || vec![(named("a"), done(reads(&[1_500_000; 10], 1000)))];
+    let mut run = run_on(vec![host(), host()], &options(false));
+    // The same host twice.
+    run.hosts[1].name = "h0".into();
+    run.hosts[1].phases = vec![PhaseReport { planned_us: 0, reached_us: 250, bound_us: 40 }];
+    let text = crate::openmetrics::to_openmetrics(&run.together());
+    let labels = r#"{host="h0",rank="1",entry="0",jobname="a",group="0",direction="read"}"#;
+    for line in [
+        format!("ferrio_host_io_bytes_total{labels} 10240\n"),
+        format!("ferrio_host_lat_p99_seconds{labels} 0.001\n"),
+        "ferrio_host_start_delay_seconds{host=\"h0\",rank=\"1\",phase=\"0\"} 0.00025\n".to_owned(),
+        "ferrio_common_iops{interval=\"0\",jobname=\"a\",group=\"0\",direction=\"read\"} 20\n".to_owned(),
+        "ferrio_disk_utilization_ratio{disk=\"vda\",host=\"h0\"} 0.01\n".to_owned(),
+    ] {
+        assert!(text.contains(&line), "{line}{text}");
+    }
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let series: std::collections::BTreeSet<&str> =
+        lines.iter().map(|line| line.rsplit_once(' ').unwrap().0).collect();
+    assert_eq!(series.len(), lines.len());
+}
+
+#[test]
+fn a_page_has_a_row_for_each_host() {
+    let host = |ios: usize| vec![(named("a"), done(reads(&vec![1_500_000; ios], 1000)))];
+    let mut run = run_on(vec![host(100), host(101), host(20)], &options(false));
+    run.hosts.push(RunHost { lost: Some("<cut>".into()), ..RunHost::new("h3", None) });
+    let page = run.together().to_html();
+    assert!(page.contains("<h2 id=\"hosts-title\">Hosts</h2>"));
+    let row = |host: &str| {
+        page.lines().find(|line| line.starts_with(&format!("<tr><th scope=\"row\">{host}</th>"))).unwrap()
+    };
+    assert!(row("h0").contains("<td>a</td><td>read</td><td class=\"n\">100</td>"), "{}", row("h0"));
+    assert!(row("h2").ends_with("<td>straggler</td></tr>"));
+    assert!(row("h3").ends_with("<td>lost: &lt;cut&gt;</td></tr>"));
+    let alone = host_report(host(1), &options(false)).report().to_html();
+    assert!(!alone.contains("hosts-title"));
+}

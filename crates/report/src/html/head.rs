@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::markup::{HtmlTable, escape, folded};
 use super::{PageRun, prefix, run_label};
-use crate::model::{FerrioReport, RunEnd, RunReport, TargetPlace};
+use crate::model::{FerrioReport, RunEnd, RunReport, TargetPlace, with_hosts};
 use crate::{Unit, distinct};
 
 /// The subtitle: one sentence about the run, or the list of runs.
@@ -98,8 +98,12 @@ const FACTS: &[Fact] = &[
     ("Disks during the run", |report| {
         let disk = |disk: &crate::model::DiskReport| {
             format!(
-                "{}: busy {:.1} %, {} reads, {} writes",
-                disk.name, disk.util, disk.read_ios, disk.write_ios
+                "{}{}: busy {:.1} %, {} reads, {} writes",
+                disk.hostname.iter().fold(String::new(), |_, host| format!("{host} ")),
+                disk.name,
+                disk.util,
+                disk.read_ios,
+                disk.write_ios
             )
         };
         report.disk_util.iter().map(disk).collect()
@@ -184,7 +188,7 @@ pub(super) fn messages(runs: &[PageRun<'_>]) -> String {
             let _ = writeln!(
                 out,
                 "<div class=\"warning\"><strong>{label}{}</strong> <code>{}</code><p>{}</p></div>",
-                escape(&warning.message),
+                escape(&warning.message_with_hosts()),
                 escape(&warning.code),
                 escape(&warning.help)
             );
@@ -194,7 +198,7 @@ pub(super) fn messages(runs: &[PageRun<'_>]) -> String {
             let _ = writeln!(
                 notes,
                 "<p>{label}{}{} <code>{}</code></p>",
-                escape(&note.message),
+                escape(&with_hosts(&note.hosts, &note.message)),
                 escape(&help),
                 escape(&note.code)
             );

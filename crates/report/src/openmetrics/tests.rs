@@ -20,6 +20,9 @@ fn families() -> Vec<Description> {
     all.extend(described(GROUPS));
     all.extend(described(DATABASES));
     all.extend(described(DISKS));
+    all.extend(described(HOSTS));
+    all.extend(described(HOST_DIRECTIONS));
+    all.extend(described(COMMON));
     all
 }
 
