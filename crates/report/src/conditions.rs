@@ -23,6 +23,8 @@ impl RunReport {
                     add(&format!("label {name}"), Some(value.clone()));
                 }
                 add("host", host.name.clone());
+                let hosts: Vec<&str> = ferrio.hosts.iter().map(|host| host.name.as_str()).collect();
+                add("hosts", (!hosts.is_empty()).then(|| hosts.join(", ")));
                 add("kernel", host.kernel.clone());
                 add("architecture", host.arch.clone());
                 add("CPU", host.cpu_model.clone());
