@@ -5,6 +5,7 @@ use std::io;
 use ferrio_job::{Diagnostic, Origin, Prefix, reason};
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::BindError;
+use ferrio_ranks::RendezvousError;
 
 /// An error that ends the program: nothing is run, or a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +16,9 @@ pub enum Error {
     /// The conversation of an agent cannot begin.
     #[error("the agent cannot start: {}", reason(.0))]
     Agent(io::Error),
+    /// The processes of a launcher do not find each other.
+    #[error(transparent)]
+    Rendezvous(#[from] RendezvousError),
     /// `--help`, which is no error.
     #[error("help is requested")]
     Help,
@@ -192,6 +196,7 @@ impl Error {
             | Error::ReportElsewhere { .. } => "output-error",
             Error::Metrics(_) => "metrics-address",
             Error::Agent(_) => "agent",
+            Error::Rendezvous(_) => "rendezvous",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
         }
     }

@@ -11,7 +11,7 @@ use ferrio_stats::ClockReading;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::leak;
-use crate::hosts::coordinator;
+use crate::hosts::{coordinator, ranks};
 use crate::messages::Messages;
 use crate::options::{OPTIONS, ProgramOption};
 use crate::output::{Output, begin_file};
@@ -42,9 +42,11 @@ pub enum Planned {
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<u8, Error> {
-    let run = match plan(words, compat, job_files::environment(), messages)? {
-        Planned::Answered(status) => return Ok(status),
-        Planned::Run(run) => run,
+    let run = match plan(words, compat, job_files::environment(), messages) {
+        Ok(Planned::Answered(status)) => return Ok(status),
+        Ok(Planned::Run(run)) => run,
+        Err(error) if !messages.are_of_fio() && ranks::leaves_to_rank_0(words, &error) => return Ok(0),
+        Err(error) => return Err(error),
     };
     let plan = run.plan;
     let Some(outcome) = run_and_report(*run, None)? else { return Ok(0) };
@@ -74,11 +76,18 @@ pub fn plan(
     let messages = *messages;
     let items = line.into_items()?;
     let mut settings = diagnose::settings(&items, compat)?;
+    let rank = ranks::of_process(&settings)?;
+    if settings.action != Action::Run && rank.as_ref().is_some_and(|me| me.rank > 0) {
+        return Ok(Planned::Answered(0));
+    }
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, compat, messages).map(Planned::Answered);
     }
     if let Some(wanted) = &settings.sweep {
         return sweep::run(&items, &settings, wanted, messages).map(Planned::Answered);
+    }
+    if let Some(me) = rank.filter(|_| settings.action == Action::Run) {
+        return ranks::run(&me, &items, &settings, messages).map(Planned::Answered);
     }
     if let Some(hosts) = settings.hosts.as_ref().filter(|_| settings.action == Action::Run) {
         return coordinator::run(&items, &settings, hosts, messages).map(Planned::Answered);

@@ -6,6 +6,7 @@ mod agent_streams;
 pub mod coordinator;
 mod host_commands;
 mod host_texts;
+pub mod ranks;
 mod remote_words;
 mod run_on_hosts;
 mod voice;

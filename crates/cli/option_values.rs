@@ -18,6 +18,40 @@ pub enum Eta {
     Auto,
 }
 
+/// The value of `--ranks`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RankCount {
+    /// As many as the launcher has started.
+    Auto,
+    /// The launcher is ignored.
+    Off,
+    /// So many.
+    Of(u64),
+}
+
+/// `8`, `auto`, `off`
+pub fn rank_count(text: &str) -> Result<RankCount, String> {
+    match text {
+        "auto" => Ok(RankCount::Auto),
+        "off" => Ok(RankCount::Off),
+        _ => {
+            let count = text.parse().ok().filter(|count| (1..=MAX_RANKS).contains(count));
+            count
+                .map(RankCount::Of)
+                .ok_or_else(|| format!("a number of ranks from 1 to {MAX_RANKS} is expected, or auto or off"))
+        }
+    }
+}
+
+/// `0`
+pub fn rank(text: &str) -> Result<u64, String> {
+    let rank = text.parse().ok().filter(|rank| *rank < MAX_RANKS);
+    rank.ok_or_else(|| format!("a number from 0 to {} is expected", MAX_RANKS - 1))
+}
+
+/// Ranks at most, as many as hosts.
+const MAX_RANKS: u64 = ferrio_hosts::MAX_HOSTS as u64;
+
 /// The value of `--idle-prof`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleProf {

@@ -101,7 +101,7 @@ fn one_of_many(found: &Rank) -> Diagnostic {
     let size = size.map_or("several".to_owned(), |size| size.to_string());
     let message = format!(
         "a launcher has started {size} processes, of which this is number {rank} ({variable}={rank}): each runs \
-         all jobs by itself and reports only its own figures; start one process, with numjobs for more load, or give \
+         all jobs by itself and reports only its own figures; leave out --ranks=off for one run and one report, or give \
          each process files of its own"
     );
     Diagnostic::warning(message, Origin::Builtin).code("several-processes")

@@ -4,6 +4,7 @@
 mod action;
 mod conflicts;
 mod given;
+mod hosts;
 mod outputs;
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use given::GivenOptions;
 use outputs::Outputs;
 
 pub use action::{Action, Query};
+pub use hosts::{HostSettings, RankSettings};
 pub use outputs::ReportDestination;
 
 /// The version of fio whose behaviour and formats this program has.
@@ -77,6 +79,8 @@ pub struct ProgramSettings {
     pub aborting: Vec<Threshold>,
     /// The hosts that the jobs run on, if not here.
     pub hosts: Option<HostSettings>,
+    /// What the command line says about ranks of a launcher.
+    pub ranks: RankSettings,
     /// Labels of the run, as names and values.
     pub labels: Vec<(String, String)>,
     /// Sections to run; all if empty.
@@ -97,19 +101,6 @@ pub struct ProgramSettings {
     pub notes: Vec<Diagnostic>,
     /// Whether jobs run, are printed or are not needed.
     pub action: Action,
-}
-
-/// A run on many hosts (`--hosts`, `--hosts-file`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostSettings {
-    /// The list of `--hosts`.
-    pub list: String,
-    /// The file of `--hosts-file`, which takes the place of the list.
-    pub file: Option<String>,
-    /// The command to reach a host, instead of ssh.
-    pub via: Option<String>,
-    /// The run ends when one host is lost.
-    pub require_all: bool,
 }
 
 /// Several runs (`--repeat`, `--sweep`).
@@ -216,7 +207,8 @@ impl ProgramSettings {
             shares_output: false,
             junit: given.value(ProgramOption::Junit),
             sweep: sweep(&given),
-            hosts: hosts(&given),
+            hosts: HostSettings::of(&given),
+            ranks: RankSettings::of(&given),
             formats,
             files_of_formats: outputs.files_of_formats,
             terse_version: given.value(ProgramOption::TerseVersion).unwrap_or_default(),
@@ -297,18 +289,6 @@ impl ProgramSettings {
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }
     }
-}
-
-/// The hosts to run on, if there are any.
-fn hosts(given: &GivenOptions) -> Option<HostSettings> {
-    let list: Option<String> = given.value(ProgramOption::Hosts);
-    let file = given.value(ProgramOption::HostsFile);
-    (list.is_some() || file.is_some()).then(|| HostSettings {
-        list: list.unwrap_or_default(),
-        file,
-        via: given.value(ProgramOption::Via),
-        require_all: given.has(ProgramOption::RequireAll),
-    })
 }
 
 /// Several runs, if there are to be several. The values are already checked.

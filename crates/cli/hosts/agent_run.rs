@@ -19,7 +19,11 @@ use crate::{job_files, outcome};
 
 /// Runs the plan, and says everything about it.
 pub fn run(plan: &PlanText, voice: &Voice) {
-    let words: Vec<OsString> = plan.words.iter().map(OsString::from).collect();
+    let mut words: Vec<OsString> = plan.words.iter().map(OsString::from).collect();
+    if fio::compat_of(&words) == Compat::Ferrio {
+        // The variables of a launcher are those of the coordinator, or of who has started it.
+        words.insert(0, "--ranks=off".into());
+    }
     let status = match RunStreams::take(voice, fio::compat_of(&words)) {
         Ok(streams) => {
             let mut messages = Messages::default();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use ferrio_hosts::{CoordinatorSettings, PlanText, coordinate, host_names, hosts_of_file};
+use ferrio_hosts::{CoordinatorSettings, Ends, PlanText, coordinate, host_names, hosts_of_file};
 use ferrio_job::RunHost;
 use nix::sys::signal::{SigSet, Signal};
 
@@ -15,6 +15,7 @@ use crate::arguments::Item;
 use crate::error::Error;
 use crate::job_files;
 use crate::messages::Messages;
+use crate::options::ProgramOption;
 use crate::settings::{HostSettings, ProgramSettings};
 
 /// How long a host may take to greet. ssh itself gives up earlier on most networks.
@@ -31,25 +32,36 @@ pub fn run(
     messages: Messages,
 ) -> Result<u8, Error> {
     let names = names(wanted)?;
+    let connect = || names.iter().map(|name| host_commands::start(name, wanted.via.as_deref())).collect();
+    run_on(&names, connect, items, settings, messages)
+}
+
+/// Runs the jobs on hosts of these names, which `connect` connects when all is ready here, and returns the exit status.
+///
+/// # Errors
+/// Nothing can be run, or the report cannot be written.
+pub fn run_on(
+    names: &[String],
+    connect: impl FnOnce() -> Vec<io::Result<Ends>>,
+    items: &[Item],
+    settings: &ProgramSettings,
+    messages: Messages,
+) -> Result<u8, Error> {
     let ranks = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let first = RunHost::of_address(&names[0], 0, ranks);
     let (plan, set) = remote_words::plan_text(items, settings, first)?;
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }
-    ferrio_plan::check_hosts(&set, &names).map_err(Error::Problems)?;
-    let plans = (0..).zip(&names).map(|host| plan_of_host(&plan, host, ranks));
+    ferrio_plan::check_hosts(&set, names).map_err(Error::Problems)?;
+    let plans = (0..).zip(names).map(|host| plan_of_host(&plan, host, ranks));
     settings.check_outputs(&set.sources, None)?;
-    let mut run = RunOnHosts::open(&names, settings, messages)?;
+    let mut run = RunOnHosts::open(names, settings, messages)?;
     let stop = stop_requests().map_err(Error::Agent)?;
     host_commands::raise_limit(names.len());
-    let hosts = names
-        .iter()
-        .zip(plans)
-        .map(|(name, plan)| (host_commands::start(name, wanted.via.as_deref()), plan))
-        .collect();
+    let hosts = connect().into_iter().zip(plans).collect();
     let how = CoordinatorSettings {
-        require_all: wanted.require_all,
+        require_all: settings.has(ProgramOption::RequireAll),
         only_check: false,
         refusal_ends_run: true,
         greeting_timeout: GREETING_TIMEOUT,

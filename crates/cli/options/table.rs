@@ -8,7 +8,7 @@ use ferrio_report::Format;
 use ferrio_sweep::SweepVariable;
 
 use super::{OnHosts, ProgramOptionRow, Relation, ValueCompletion, flag, own, own_flag, value, values};
-use crate::option_values::{intervals, label, output_format, repetitions};
+use crate::option_values::{intervals, label, output_format, rank, rank_count, repetitions};
 
 /// Heading: what to report, where and how.
 const REPORT: &str = "Report";
@@ -31,6 +31,8 @@ const MIN_INTERVAL: Duration = Duration::from_millis(1);
 const SERIES: &[ProgramOption] = &[ProgramOption::Repeat, ProgramOption::Sweep];
 /// The options that make a run on many hosts.
 const HOSTS: &[ProgramOption] = &[ProgramOption::Hosts, ProgramOption::HostsFile];
+const HOSTS_OR_RANKS: &[ProgramOption] =
+    &[ProgramOption::Hosts, ProgramOption::HostsFile, ProgramOption::Ranks];
 /// An option that runs no jobs makes no series of runs.
 const NO_SERIES: &[Relation] = &[Relation {
     others: &[ProgramOption::Sweep, ProgramOption::Repeat],
@@ -308,7 +310,32 @@ program_options! {
         .on_hosts(OnHosts::Coordinator);
     RequireAll => own_flag("require-all", NETWORK, "End the jobs on all hosts when one is lost, instead of going on without it")
         .only_ferrio()
-        .needs(HOSTS, "--require-all is about hosts: add --hosts or --hosts-file")
+        .needs(HOSTS_OR_RANKS, "--require-all is about hosts: add --hosts, --hosts-file or --ranks=auto")
+        .on_hosts(OnHosts::Coordinator);
+    Ranks => own("ranks", "COUNT", NETWORK,
+        "Make one run of the COUNT processes that a launcher such as mpirun or srun has started; auto asks the launcher, off ignores it")
+        .only_ferrio()
+        .parser(|| ValueParser::new(rank_count))
+        .completion(ValueCompletion::Nothing)
+        .excluded_by(&[Relation { others: HOSTS, message: "--ranks is for processes that a launcher has started: leave out --hosts" }])
+        .on_hosts(OnHosts::Coordinator);
+    Rank => own("rank", "NUMBER", NETWORK, "Which of these processes this is, from 0; without it the launcher says so")
+        .only_ferrio()
+        .parser(|| ValueParser::new(rank))
+        .completion(ValueCompletion::Nothing)
+        .needs(&[ProgramOption::Ranks], "--rank is one of several: add --ranks=COUNT")
+        .on_hosts(OnHosts::Coordinator);
+    Rendezvous => own("rendezvous", "PLACE", NETWORK,
+        "Where ranks find rank 0: HOST:PORT, or file:PATH in a directory that all hosts share; without it the launcher says so")
+        .only_ferrio()
+        .parser(values::name)
+        .completion(ValueCompletion::Nothing)
+        .excluded_by(&[Relation { others: HOSTS, message: "--rendezvous is for processes that a launcher has started: leave out --hosts" }])
+        .on_hosts(OnHosts::Coordinator);
+    RendezvousTimeout => own("rendezvous-timeout", "TIME", NETWORK, "How long ranks wait for each other, 2m without this option")
+        .only_ferrio()
+        .parser(|| values::at_least(Duration::from_secs(1)))
+        .completion(ValueCompletion::Nothing)
         .on_hosts(OnHosts::Coordinator);
     DenyWarnings => own_flag("deny-warnings", JOBS, "Exit with status 2 if there are warnings");
 }

@@ -86,6 +86,9 @@ pub enum RendezvousError {
     /// Rank 0 does not want this rank.
     #[error("rank 0 refuses this rank: {0}")]
     Refused(String),
+    /// Rank 0 has given up, and says so to the user.
+    #[error("rank 0 has given up, because ranks have not come: {0}")]
+    Incomplete(String),
     /// Rank 0 ended before all ranks had come.
     #[error("rank 0 ended before all ranks had come: {0}")]
     Abandoned(String),

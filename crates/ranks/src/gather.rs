@@ -10,7 +10,7 @@ use ferrio_hosts::{Carrier, Ends, FrameReader, write_frame};
 
 use crate::RendezvousError;
 use crate::gathering::Gathering;
-use crate::greeting::{FromFirst, FromRank, Refusal, RunIdentity};
+use crate::greeting::{FromFirst, FromRank, Refusal, RunIdentity, shortened};
 use crate::secret::digits;
 
 /// How long a greeting may take. A stranger who says nothing keeps one of [`MAX_PENDING`] places for so long.
@@ -45,6 +45,7 @@ pub struct Waiting<'a> {
 /// A rank that has greeted, and waits to be told that all have.
 struct Greeted {
     rank: u64,
+    host: String,
     ends: Ends,
 }
 
@@ -60,12 +61,12 @@ struct Pending {
 }
 
 impl Waiting<'_> {
-    /// Waits until all other ranks have come, and returns their connections in the order of ranks.
+    /// Waits until all other ranks have come, and returns the names of their hosts and their connections in the order of ranks.
     ///
     /// # Errors
     ///
     /// Some have not come in time, or the kernel refuses.
-    pub fn gather(self) -> Result<Vec<Ends>, RendezvousError> {
+    pub fn gather(self) -> Result<Vec<(String, Ends)>, RendezvousError> {
         self.listener.set_nonblocking(true)?;
         let begin = Instant::now();
         let (sender, outcomes) = channel();
@@ -94,8 +95,8 @@ impl Waiting<'_> {
                 pending.iter().position(|greeting| greeting.id == id).map(|at| pending.remove(at).peer);
             let refused = match outcome {
                 Ok(greeted) => gathering
-                    .arrive(greeted.rank, greeted.ends)
-                    .map_err(|(mut ends, refusal)| {
+                    .arrive(greeted.rank, (greeted.host, greeted.ends))
+                    .map_err(|((_, mut ends), refusal)| {
                         let _ = write_frame(&mut ends.writer, &refusal.message());
                         refusal
                     })
@@ -112,8 +113,8 @@ impl Waiting<'_> {
         for greeting in &pending {
             let _ = greeting.stream.shutdown(Shutdown::Both);
         }
-        let mut ranks: Vec<Ends> = gathering.into_ranks().collect();
-        for ends in &mut ranks {
+        let mut ranks: Vec<(String, Ends)> = gathering.into_ranks().collect();
+        for (_, ends) in &mut ranks {
             // One who is gone by now is lost to the conversation, which says so.
             let _ = write_frame(&mut ends.writer, &FromFirst::Complete);
         }
@@ -121,13 +122,11 @@ impl Waiting<'_> {
     }
 
     /// Lets those go who have come.
-    fn give_up(self, gathering: Gathering<Ends>) -> RendezvousError {
+    fn give_up(self, gathering: Gathering<(String, Ends)>) -> RendezvousError {
         let missing = gathering.names_of_missing();
         let count = gathering.missing();
-        let reason = format!("not all ranks have come; missing: {missing}");
-        for mut ends in gathering.into_ranks() {
-            let refusal = FromFirst::Refused { reason: reason.clone(), is_stranger: false };
-            let _ = write_frame(&mut ends.writer, &refusal);
+        for (_, mut ends) in gathering.into_ranks() {
+            let _ = write_frame(&mut ends.writer, &FromFirst::Incomplete { missing: missing.clone() });
         }
         RendezvousError::Missing { missing, count, timeout: self.timeout, place: self.place }
     }
@@ -173,7 +172,7 @@ fn greeted(stream: TcpStream, run: &RunIdentity) -> Outcome {
     let foreign = |error: &dyn std::fmt::Display| Refusal::Foreign(error.to_string());
     let mut ends = stream.split().map_err(|error| foreign(&error))?;
     let mut reader = FrameReader::new(ends.reader);
-    let mut answer = || -> Result<u64, Refusal> {
+    let mut answer = || -> Result<(u64, String), Refusal> {
         let Some(FromRank::Rank(rank)) = reader.read().map_err(|error| foreign(&error))? else {
             return Err(foreign(&"it ended or began with another message"));
         };
@@ -184,10 +183,12 @@ fn greeted(stream: TcpStream, run: &RunIdentity) -> Outcome {
             return Err(foreign(&"it did not answer the challenge"));
         };
         run.check_proof(rank.rank, [&rank.nonce, &nonce], &proof)?;
-        Ok(rank.rank)
+        Ok((rank.rank, shortened(&rank.host)))
     };
     match answer() {
-        Ok(rank) => Ok(Greeted { rank, ends: Ends { reader: Box::new(reader.into_stream()), ..ends } }),
+        Ok((rank, host)) => {
+            Ok(Greeted { rank, host, ends: Ends { reader: Box::new(reader.into_stream()), ..ends } })
+        }
         Err(refusal) => {
             let _ = write_frame(&mut ends.writer, &refusal.message());
             Err(refusal)

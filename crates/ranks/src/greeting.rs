@@ -31,6 +31,11 @@ pub enum FromFirst {
     },
     /// All ranks have come: the conversation begins.
     Complete,
+    /// Rank 0 has given up: ranks have not come.
+    Incomplete {
+        /// Which.
+        missing: String,
+    },
     /// This rank is not wanted.
     Refused {
         /// For the user.
@@ -49,6 +54,8 @@ pub struct Introduction {
     pub rank: u64,
     /// Number of ranks, with rank 0.
     pub ranks: u64,
+    /// The name of its host, for messages.
+    pub host: String,
     /// Random, for this greeting.
     pub nonce: String,
 }
@@ -165,7 +172,7 @@ impl RunIdentity {
 const SHOWN: usize = 60;
 
 /// A stranger's text without control characters, for messages.
-fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     text.chars().take(SHOWN).map(|c| if c.is_control() { '.' } else { c }).collect()
 }
 
@@ -178,7 +185,7 @@ mod tests {
     }
 
     fn rank(rank: u64) -> Introduction {
-        Introduction { job: "7.0".to_owned(), rank, ranks: 4, nonce: "n".to_owned() }
+        Introduction { job: "7.0".to_owned(), rank, ranks: 4, host: "h".to_owned(), nonce: "n".to_owned() }
     }
 
     #[test]

@@ -41,13 +41,13 @@ enum Failure {
     Final(RendezvousError),
 }
 
-/// Looks for rank 0 as `rank` until it is found, and waits until all ranks have come. `look` says where, before each attempt.
+/// Looks for rank 0 as `rank` on `host` until it is found, and waits until all ranks have come. `look` says where, before each attempt.
 ///
 /// # Errors
 ///
 /// It is not found in time, or refuses this rank.
 pub fn join(
-    rank: u64,
+    (rank, host): (u64, &str),
     timeout: Duration,
     place: &str,
     look: &mut dyn FnMut() -> Result<Target, String>,
@@ -55,7 +55,7 @@ pub fn join(
     let deadline = Instant::now() + timeout;
     loop {
         let failure = match look() {
-            Ok(target) => match attempt(rank, &target, deadline) {
+            Ok(target) => match attempt((rank, host), &target, deadline) {
                 Ok(ends) => return Ok(ends),
                 Err(failure) => failure,
             },
@@ -74,7 +74,7 @@ pub fn join(
 }
 
 /// Tries all addresses once.
-fn attempt(rank: u64, target: &Target, deadline: Instant) -> Result<Ends, Failure> {
+fn attempt(me: (u64, &str), target: &Target, deadline: Instant) -> Result<Ends, Failure> {
     let mut reason = "it has no address".to_owned();
     for host in &target.hosts {
         for &port in &target.ports {
@@ -92,7 +92,7 @@ fn attempt(rank: u64, target: &Target, deadline: Instant) -> Result<Ends, Failur
                     return Err(Failure::NotYet(reason));
                 }
                 match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT.min(left)) {
-                    Ok(stream) => match greet(rank, stream, &target.run, deadline) {
+                    Ok(stream) => match greet(me, stream, &target.run, deadline) {
                         Err(Failure::NotYet(why)) => reason = format!("{address}: {why}"),
                         result => return result,
                     },
@@ -105,12 +105,23 @@ fn attempt(rank: u64, target: &Target, deadline: Instant) -> Result<Ends, Failur
 }
 
 /// Holds a rank's end of a greeting.
-fn greet(rank: u64, stream: TcpStream, run: &RunIdentity, deadline: Instant) -> Result<Ends, Failure> {
+fn greet(
+    (rank, host): (u64, &str),
+    stream: TcpStream,
+    run: &RunIdentity,
+    deadline: Instant,
+) -> Result<Ends, Failure> {
     let not_yet = |error: &dyn std::fmt::Display| Failure::NotYet(error.to_string());
     let socket = stream.try_clone().map_err(|error| not_yet(&error))?;
     let mut ends = stream.split().map_err(|error| not_yet(&error))?;
     let nonce = digits().map_err(|error| not_yet(&error))?;
-    let introduction = Introduction { job: run.job.clone(), rank, ranks: run.ranks, nonce: nonce.clone() };
+    let introduction = Introduction {
+        job: run.job.clone(),
+        rank,
+        ranks: run.ranks,
+        host: host.to_owned(),
+        nonce: nonce.clone(),
+    };
     socket.set_read_timeout(Some(ANSWER_TIMEOUT)).map_err(|error| not_yet(&error))?;
     write_frame(&mut ends.writer, &FromRank::Rank(introduction)).map_err(|error| not_yet(&error))?;
     let mut reader = FrameReader::new(ends.reader);
@@ -145,6 +156,7 @@ fn refused(answer: Option<FromFirst>) -> Failure {
         Some(FromFirst::Refused { reason, is_stranger: false }) => {
             Failure::Final(RendezvousError::Refused(reason))
         }
+        Some(FromFirst::Incomplete { missing }) => Failure::Final(RendezvousError::Incomplete(missing)),
         Some(_) => Failure::NotYet("it spoke out of turn".to_owned()),
         None => Failure::Final(RendezvousError::Abandoned("the connection was closed".to_owned())),
     }

@@ -16,19 +16,20 @@ use crate::{Meeting, RankOfRun, RendezvousError};
 
 /// What a rank has when all are together.
 pub enum Met {
-    /// This is rank 0: connections to ranks 1, 2, ….
-    First(Vec<Ends>),
+    /// This is rank 0: the names of the hosts of ranks 1, 2, … and the connections to them.
+    First(Vec<(String, Ends)>),
     /// This is another rank: the connection to rank 0.
     Other(Ends),
 }
 
-/// Brings this rank together with the others. `note` takes lines about strangers, for the user.
+/// Brings this rank, which is on `host`, together with the others. `note` takes lines about strangers, for the user.
 ///
 /// # Errors
 ///
 /// The ranks do not come together within `timeout`.
 pub fn meet(
     me: &RankOfRun,
+    host: &str,
     meeting: &Meeting,
     timeout: Duration,
     note: &mut dyn FnMut(String),
@@ -43,7 +44,7 @@ pub fn meet(
                 return Waiting { run, listener, timeout, place, note }.gather().map(Met::First);
             }
             let mut look = || Ok(Target { hosts: hosts.clone(), ports: ports.clone(), run: run.clone() });
-            join(me.rank, timeout, &place, &mut look).map(Met::Other)
+            join((me.rank, host), timeout, &place, &mut look).map(Met::Other)
         }
         Meeting::File(path) => {
             let place = path.display().to_string();
@@ -63,7 +64,7 @@ pub fn meet(
                 let run = RunIdentity { secret: contact.secret(), ..run.clone() };
                 Ok(Target { hosts: contact.addresses, ports: vec![contact.port], run })
             };
-            join(me.rank, timeout, &place, &mut look).map(Met::Other)
+            join((me.rank, host), timeout, &place, &mut look).map(Met::Other)
         }
         Meeting::Pmi(descriptor) => {
             let stream = ferrio_kernel::inherited_socket(*descriptor)
@@ -89,7 +90,7 @@ pub fn meet(
             let (hosts, ports) = (contact.addresses, vec![contact.port]);
             let place = place(&hosts, &ports);
             let mut look = || Ok(Target { hosts: hosts.clone(), ports: ports.clone(), run: run.clone() });
-            join(me.rank, timeout, &place, &mut look).map(Met::Other)
+            join((me.rank, host), timeout, &place, &mut look).map(Met::Other)
         }
     }
 }

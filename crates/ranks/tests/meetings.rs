@@ -33,7 +33,7 @@ fn file(directory: &Path) -> Meeting {
 /// Rank 0 with the lines that it had for the user.
 fn first(job: &str, meeting: &Meeting, timeout: Duration) -> (Result<Met, RendezvousError>, Vec<String>) {
     let mut notes = Vec::new();
-    let met = meet(&me(0, job), meeting, timeout, &mut |note| notes.push(note));
+    let met = meet(&me(0, job), "here", meeting, timeout, &mut |note| notes.push(note));
     (met, notes)
 }
 
@@ -44,15 +44,17 @@ fn start(
     meeting: Meeting,
     timeout: Duration,
 ) -> thread::JoinHandle<Result<String, String>> {
-    thread::spawn(move || match meet(&me(rank, job), &meeting, timeout, &mut |_| {}) {
-        Ok(Met::Other(mut ends)) => {
-            writeln!(ends.writer, "rank {rank}").unwrap();
-            let mut heard = String::new();
-            ends.reader.read_to_string(&mut heard).unwrap();
-            Ok(heard)
+    thread::spawn(move || {
+        match meet(&me(rank, job), &format!("host{rank}"), &meeting, timeout, &mut |_| {}) {
+            Ok(Met::Other(mut ends)) => {
+                writeln!(ends.writer, "rank {rank}").unwrap();
+                let mut heard = String::new();
+                ends.reader.read_to_string(&mut heard).unwrap();
+                Ok(heard)
+            }
+            Ok(Met::First(_)) => panic!("rank {rank} is not the first"),
+            Err(error) => Err(error.to_string()),
         }
-        Ok(Met::First(_)) => panic!("rank {rank} is not the first"),
-        Err(error) => Err(error.to_string()),
     })
 }
 
@@ -60,7 +62,8 @@ fn start(
 fn converse(met: Result<Met, RendezvousError>) {
     let Ok(Met::First(ranks)) = met else { panic!("{}", met.err().unwrap()) };
     assert_eq!(ranks.len(), 3);
-    for (at, mut ends) in ranks.into_iter().enumerate() {
+    for (at, (host, mut ends)) in ranks.into_iter().enumerate() {
+        assert_eq!(host, format!("host{}", at + 1));
         let mut line = String::new();
         BufReader::new(ends.reader).read_line(&mut line).unwrap();
         assert_eq!(line, format!("rank {}\n", at + 1));
@@ -103,7 +106,7 @@ fn missing_ranks_are_named_to_rank_0_and_to_those_who_have_come() {
     let error = met.err().unwrap().to_string();
     assert!(error.starts_with("ranks are missing after 2 s: 1, 3; look whether they run"), "{error}");
     let told = second.join().unwrap().unwrap_err();
-    assert_eq!(told, "rank 0 refuses this rank: not all ranks have come; missing: 1, 3");
+    assert_eq!(told, "rank 0 has given up, because ranks have not come: 1, 3");
 }
 
 #[test]
@@ -141,10 +144,12 @@ fn strangers_and_second_ones_are_refused_with_a_line_and_the_run_goes_on() {
     };
     let answer = refused("GET / HTTP/1.1\r\n");
     assert!(answer.contains("does not greet as a rank of ferrio does"), "{answer}");
-    let answer = refused("{\"message\":\"rank\",\"job\":\"8.0\",\"rank\":1,\"ranks\":4,\"nonce\":\"n\"}\n");
+    let answer = refused(
+        "{\"message\":\"rank\",\"job\":\"8.0\",\"rank\":1,\"ranks\":4,\"host\":\"host3\",\"nonce\":\"n\"}\n",
+    );
     assert!(answer.contains("it belongs to run `8.0`, this is run `7.0`"), "{answer}");
     // One rank comes, and then comes again.
-    let greeting = "{\"message\":\"rank\",\"job\":\"7.0\",\"rank\":3,\"ranks\":4,\"nonce\":\"n\"}\n{\"message\":\"proof\",\"proof\":\"\"}\n";
+    let greeting = "{\"message\":\"rank\",\"job\":\"7.0\",\"rank\":3,\"ranks\":4,\"host\":\"host3\",\"nonce\":\"n\"}\n{\"message\":\"proof\",\"proof\":\"\"}\n";
     let mut stays = connect();
     stays.get_mut().write_all(greeting.as_bytes()).unwrap();
     let mut challenge = String::new();

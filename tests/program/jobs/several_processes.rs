@@ -78,7 +78,7 @@ fn a_run_that_was_killed_owns_nothing() {
 fn of_several_ranks_with_one_report_one_is_refused_and_told_how_to_name_it() {
     let dir = TestDir::new();
     let rank = |words: &[&str], rank: &str| {
-        let run = dir.ferrio(&[&JOB[..], words].concat());
+        let run = dir.ferrio(&[&JOB[..], &["--ranks=off"], words].concat());
         run.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_COMM_WORLD_RANK", rank)
     };
     let first = waiting(&dir, &["--output=report"]);
@@ -97,15 +97,10 @@ fn of_several_ranks_with_one_report_one_is_refused_and_told_how_to_name_it() {
     assert!(run.stderr.contains(message), "{}", run.stderr);
     assert!(dir.read("report.1").contains("several-processes"), "the document has the note");
     // A file that is open already belongs to whoever has opened it.
-    let words = [&JOB[..], &["--output=/dev/stdout"]].concat();
-    let run = dir
-        .ferrio(&words)
-        .env("OMPI_COMM_WORLD_SIZE", "2")
-        .env("OMPI_COMM_WORLD_RANK", "1")
-        .run()
-        .succeeded();
+    let run = rank(&["--output=/dev/stdout"], "1").run().succeeded();
     assert!(run.stdout.contains("err= 0"), "{}", run.stdout);
-    let run = rank(&["--as=fio"], "1").run().succeeded();
+    let called_fio = dir.ferrio(&[&JOB[..], &["--as=fio"]].concat());
+    let run = called_fio.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_COMM_WORLD_RANK", "1").run().succeeded();
     assert_eq!(run.stderr, "");
     // A batch script of Slurm is not one of its tasks.
     let run = dir.ferrio(&JOB).env("SLURM_PROCID", "0").env("SLURM_NTASKS", "5").run().succeeded();

@@ -296,7 +296,7 @@ subjects! {
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
         "run-aborted" Hidden: "warning: a threshold of `--abort-if` is exceeded, so all jobs end early";
-        "several-processes" Hidden: "warning: a launcher such as mpirun has started several processes, each of which runs all jobs by itself";
+        "several-processes" Hidden: "warning: a launcher such as mpirun has started several processes, each of which runs all jobs by itself (`--ranks=off`)";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
@@ -394,6 +394,9 @@ subjects! {
         "hosts" Stderr: "the list of hosts cannot be used";
         "not-on-hosts" Stderr: "a run on many hosts does not have the option";
         "host-lost" Stderr: "a host ends its part of a run before it has sent its results";
+        "ranks" Stderr: "the launcher and the command line do not say which rank of how many a process is";
+        "rendezvous" Stderr: "the ranks of a launcher do not find each other";
+        "rank-refused" Stderr: "warning: something connected to rank 0 that is no other rank of the run";
         "agent" Stderr: "an agent, or the conversation with one, cannot start";
     }
 }
