@@ -80,6 +80,13 @@ impl HostsReport {
         }
     }
 
+    /// Takes the figures so far of a host that is watched: they take the place of earlier ones, and are no report of their own.
+    pub fn take_snapshot(&mut self, host: usize, report: HostReport) {
+        if let Some(of_run) = self.hosts.get_mut(host).filter(|_| !self.ended.contains(&host)) {
+            of_run.report = Some(report);
+        }
+    }
+
     fn take(&mut self, host: usize, report: HostReport) {
         let Some(of_run) = self.hosts.get_mut(host) else { return };
         self.arrived.extend(clients::entries(of_run, &report));

@@ -4,6 +4,7 @@
 //! each call; nothing here reads a clock or writes to a file. [`line`] defines the contents of a line.
 
 mod database;
+mod hosts;
 mod line;
 
 use std::collections::BTreeMap;
@@ -18,8 +19,10 @@ use crate::eta::has_ended;
 use crate::messages::report_name;
 use crate::num::whole_ms;
 use database::ReportedDatabase;
+pub(crate) use hosts::HostIntervalLine;
+pub use hosts::HostsIntervalReport;
 pub(crate) use line::IntervalLine;
-use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
+use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth, write_line};
 
 /// The interval report of one run.
 #[derive(Debug, Default)]
@@ -80,7 +83,7 @@ impl IntervalReport {
                 timestamp_ms,
                 ..shown.line(&planned.spec, job, state)
             };
-            line.write_to(&mut out);
+            write_line(&line, &mut out);
             if shown.ended {
                 // Figures are large and no longer needed.
                 *shown = ReportedJob { ended: true, ..ReportedJob::default() };
@@ -102,10 +105,11 @@ impl ReportedJob {
         let new = continued.unwrap_or_else(|| job.stats.clone());
         let length = job.measured.saturating_sub(self.measured);
         let fresh_length = job.measured.saturating_sub(self.fresh_until).as_nanos();
+        let measure = &spec.measure;
         let direction = |direction: Direction| {
             let at = direction as usize;
-            let was_done = job.stats.directions[at].ios > 0;
-            DirectionLine::new(direction, spec, was_done, &new.directions[at], length.as_nanos())
+            let is_used = spec.rw.does(direction) || job.stats.directions[at].ios > 0;
+            is_used.then(|| DirectionLine::new(measure, &new.directions[at], length.as_nanos()))
         };
         let fresh = !job.stale;
         let line = IntervalLine {
@@ -123,7 +127,7 @@ impl ReportedJob {
             read: direction(Direction::Read),
             write: direction(Direction::Write),
             trim: direction(Direction::Trim),
-            sync: SyncLine::new(spec, job.stats.sync.ios > 0, &new.sync),
+            sync: (job.stats.sync.ios > 0).then(|| SyncLine::new(measure, &new.sync)),
             database: None,
             iodepth_mean: mean_depth(&new, fresh_length).filter(|_| fresh),
             in_flight: job.in_flight.filter(|_| fresh),

@@ -56,7 +56,7 @@ pub use grouping::{distinct, grouped};
 pub use host_report::HostReport;
 pub use hosts::{HostsReport, RunHost};
 pub use html::{PageRun, page};
-pub use interval::IntervalReport;
+pub use interval::{HostsIntervalReport, IntervalReport};
 pub use live::LiveLine;
 pub use live_table::{
     BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveRecorder, LiveSample, LiveTable, Transactions,
@@ -68,7 +68,7 @@ pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use rows::{row_columns, rows};
-pub use schema::{interval_report_schema, report_schema, schema_of};
+pub use schema::{hosts_interval_report_schema, interval_report_schema, report_schema, schema_of};
 pub use series::{RunSeries, SeriesRecorder};
 pub use terse::{TerseLayout, TerseVersion, UnknownTerseVersion, terse_help};
 pub use text::idle_calibration;

@@ -4,7 +4,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-use crate::interval::IntervalLine;
+use crate::interval::{HostIntervalLine, IntervalLine};
 use crate::model::{RunReport, settings};
 
 /// The schema of the JSON report: docs/report.schema.json.
@@ -17,6 +17,12 @@ pub fn report_schema() -> Value {
 #[must_use]
 pub fn interval_report_schema() -> Value {
     schema_of::<IntervalLine<'static>>()
+}
+
+/// The schema of a line of the interval report of a run on many hosts: docs/hosts_interval_report.schema.json.
+#[must_use]
+pub fn hosts_interval_report_schema() -> Value {
+    schema_of::<HostIntervalLine<'static>>()
 }
 
 /// The schema of a document of another crate.

@@ -67,6 +67,7 @@ fn the_schemas_are_up_to_date() {
     for (name, schema) in [
         ("docs/report.schema.json", ferrio_report::report_schema()),
         ("docs/interval_report.schema.json", ferrio_report::interval_report_schema()),
+        ("docs/hosts_interval_report.schema.json", ferrio_report::hosts_interval_report_schema()),
         (
             "docs/sysbench.schema.json",
             ferrio_report::schema_of::<ferrio_sysbench::report::SysbenchDocument>(),

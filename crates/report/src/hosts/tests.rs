@@ -1,3 +1,5 @@
+use std::time::{Duration, UNIX_EPOCH};
+
 use ferrio_job::{Compat, JobSpec, Plan, UnifiedReporting};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_results::{DiskUsage, JobError, JobResult, RunResult};
@@ -8,7 +10,7 @@ use serde_json::Value;
 use super::{HostsReport, RunHost};
 use crate::model::{PhaseReport, RunReport};
 use crate::text::tests::options;
-use crate::{Format, Formats, HostReport, ReportOptions, TerseLayout, TerseVersion};
+use crate::{Format, Formats, HostReport, HostsIntervalReport, ReportOptions, TerseLayout, TerseVersion};
 
 /// Reads of 1 KiB in `runtime_ms` with these latencies.
 fn reads(latencies: &[u64], runtime_ms: u64) -> JobStats {
@@ -400,4 +402,41 @@ fn a_page_has_a_row_for_each_host() {
     assert!(row("h3").ends_with("<td>lost: &lt;cut&gt;</td></tr>"));
     let alone = host_report(host(1), &options(false)).report().to_html();
     assert!(!alone.contains("hosts-title"));
+}
+
+fn run_of_reads(latencies: &[&[u64]]) -> HostsReport {
+    let host = |latencies: &&[u64]| vec![(named("a"), done(reads(latencies, 1_000)))];
+    run_on(latencies.iter().map(host).collect(), &options(false))
+}
+
+#[test]
+fn each_interval_has_a_line_per_host_and_one_of_all() {
+    let mut report = HostsIntervalReport::new();
+    let mut lines = |run: &HostsReport, ms: u64| -> Vec<Value> {
+        let text = report.lines(run, Duration::from_millis(ms), UNIX_EPOCH + Duration::from_secs(9));
+        text.split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect()
+    };
+    let first = lines(&run_of_reads(&[&[1_000, 2_000], &[3_000]]), 1000);
+    let figures = |line: &Value| {
+        let name = line["host"].as_str().unwrap_or("all").to_owned();
+        (name, line["hosts"].as_u64().unwrap(), line["read"]["total_ios"].as_u64().unwrap())
+    };
+    let of = |name: &str, hosts, ios| (name.to_owned(), hosts, ios);
+    assert_eq!(
+        first.iter().map(figures).collect::<Vec<_>>(),
+        [of("h0", 1, 2), of("h1", 1, 1), of("all", 2, 3)]
+    );
+    assert_eq!((first[2]["time_ms"].as_u64(), first[2]["timestamp_ms"].as_u64()), (Some(1000), Some(9000)));
+    let second = lines(&run_of_reads(&[&[1_000, 2_000, 2_000, 2_000], &[3_000]]), 3000);
+    assert_eq!(
+        second.iter().map(figures).collect::<Vec<_>>(),
+        [of("h0", 1, 2), of("h1", 1, 0), of("all", 2, 2)]
+    );
+    assert_eq!((second[2]["interval"].as_u64(), second[2]["length_ms"].as_f64()), (Some(2), Some(2000.0)));
+    assert_eq!(second[2]["read"]["iops"].as_f64(), Some(1.0));
+    // The completion latencies of 2000 ns, a third of which is submission, without those of the first interval.
+    assert_eq!(second[2]["read"]["clat_ns"]["mean"].as_f64(), Some(1334.0));
 }

@@ -1,6 +1,7 @@
 //! The tree of all hosts together. Its `jobs` are what a user of a shared storage system asks for: one entry for each entry of the job
 //! file, with the I/Os of all hosts. So whatever reads the report of one host reads this one.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::common::common_interval;
@@ -22,6 +23,17 @@ use crate::model::{
 
 /// The name of the entry of everything.
 const ALL_HOSTS: &str = "All hosts";
+
+/// An entry of one host, or of several together.
+pub(crate) struct HostPart<'a> {
+    /// The index of the host; `None` for several together.
+    pub(crate) host: Option<usize>,
+    /// Number of hosts.
+    pub(crate) hosts: usize,
+    /// Number of earlier entries of the name.
+    pub(crate) nth: usize,
+    pub(crate) entry: Cow<'a, EntryRecord<'static>>,
+}
 
 /// The entries of all hosts that are one entry of the report.
 struct NamedEntries<'a> {
@@ -89,6 +101,28 @@ pub(super) fn report(run: &HostsReport) -> RunReport {
 }
 
 impl HostsReport {
+    /// The entries of each host that has reported, each followed by those of the name together.
+    pub(crate) fn parts(&self) -> Vec<HostPart<'_>> {
+        let mut parts = Vec::new();
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for named in named_entries(self) {
+            let Some((_, _, first)) = named.parts.first() else { continue };
+            let number = seen.entry(first.jobname.clone()).or_default();
+            let nth = *number;
+            *number += 1;
+            let of_hosts = named.places.iter().zip(&named.parts).map(|(&(host, _), &(_, _, entry))| {
+                HostPart { host: Some(host), hosts: 1, nth, entry: Cow::Borrowed(entry) }
+            });
+            parts.extend(of_hosts);
+            if let [_, _, ..] = named.parts[..]
+                && let Some(all) = named.merged()
+            {
+                parts.push(HostPart { host: None, hosts: named.parts.len(), nth, entry: Cow::Owned(all) });
+            }
+        }
+        parts
+    }
+
     /// A report without figures.
     pub(super) fn heading(&self) -> RunReport {
         RunReport::heading(&self.options)

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use ferrio_job::{Direction, JobSpec};
+use ferrio_job::Measure;
 use ferrio_results::JobState;
 use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency, SyncStats};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -162,33 +162,21 @@ fn only_fresh_lines_have_all(schema: &mut Schema) {
     schema.insert("then".to_owned(), json!({ "not": { "anyOf": any } }));
 }
 
-impl IntervalLine<'_> {
-    /// Appends the line with its newline to `out`.
-    pub(super) fn write_to(&self, out: &mut Vec<u8>) {
-        // Writing to memory cannot fail, and all keys are strings.
-        let written = self.serialize(&mut Serializer::with_formatter(&mut *out, CompactFormatter));
-        debug_assert!(written.is_ok(), "{written:?}");
-        out.push(b'\n');
-    }
+/// Appends a line with its newline to `out`.
+pub(super) fn write_line(line: &impl Serialize, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail, and all keys are strings.
+    let written = line.serialize(&mut Serializer::with_formatter(&mut *out, CompactFormatter));
+    debug_assert!(written.is_ok(), "{written:?}");
+    out.push(b'\n');
 }
 
 impl DirectionLine {
-    /// The line of a direction that `spec` uses or in which I/O `was_done`; `new` has the figures of the last `ns`.
-    pub(super) fn new(
-        direction: Direction,
-        spec: &JobSpec,
-        was_done: bool,
-        new: &DirectionStats,
-        ns: u128,
-    ) -> Option<Self> {
-        if !spec.rw.does(direction) && !was_done {
-            return None;
-        }
-        let measure = &spec.measure;
+    /// The line of a direction; `new` has the figures of the last `ns`.
+    pub(super) fn new(measure: &Measure, new: &DirectionStats, ns: u128) -> Self {
         let latency = |latency: Option<&Latency>, percentiles: bool| {
-            latency.map(|latency| latency_line(latency, spec, percentiles))
+            latency.map(|latency| latency_line(latency, measure, percentiles))
         };
-        Some(DirectionLine {
+        DirectionLine {
             io_bytes: new.bytes,
             bw_bytes: rate(new.bytes, ns) as u64,
             iops: rate(new.ios, ns),
@@ -198,16 +186,15 @@ impl DirectionLine {
             clat_ns: latency(new.clat.as_deref(), measure.clat_percentiles),
             lat_ns: latency(new.lat(), measure.lat_percentiles),
             response_ns: latency(new.response.as_deref(), measure.any_percentiles()),
-        })
+        }
     }
 }
 
 impl SyncLine {
-    /// The line of syncs, if `any` were made so far.
-    pub(super) fn new(spec: &JobSpec, any: bool, new: &SyncStats) -> Option<Self> {
-        let latency = |latency: &Latency| latency_line(latency, spec, spec.measure.any_percentiles());
-        let lat_ns = new.latency.as_deref().map(latency).unwrap_or_default();
-        any.then_some(SyncLine { total_ios: new.ios, lat_ns })
+    /// The line of syncs.
+    pub(super) fn new(measure: &Measure, new: &SyncStats) -> Self {
+        let latency = |latency: &Latency| latency_line(latency, measure, measure.any_percentiles());
+        SyncLine { total_ios: new.ios, lat_ns: new.latency.as_deref().map(latency).unwrap_or_default() }
     }
 }
 
@@ -232,9 +219,9 @@ pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
     (!sums.is_empty()).then(|| if ns == 0 { 0.0 } else { sums.iter().sum::<f64>() / ns as f64 })
 }
 
-fn latency_line(latency: &Latency, spec: &JobSpec, percentiles: bool) -> LatencyReport {
+fn latency_line(latency: &Latency, measure: &Measure, percentiles: bool) -> LatencyReport {
     let histograms = HistogramOptions { buckets: Buckets::Hdr, bins: false, requested: &[] };
-    latency_report(latency, &spec.measure.percentiles, percentiles, histograms)
+    latency_report(latency, &measure.percentiles, percentiles, histograms)
 }
 
 /// `count` in `ns` as a rate per second.
