@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 
+use ferrio_hosts::PlanText;
 use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Plan, Prefix};
 use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
 use ferrio_report::{Format, start_debug};
@@ -11,7 +12,7 @@ use ferrio_stats::ClockReading;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::leak;
-use crate::hosts::{coordinator, ranks};
+use crate::hosts::{client, coordinator, ranks, server};
 use crate::messages::Messages;
 use crate::options::{OPTIONS, ProgramOption};
 use crate::output::{Output, begin_file};
@@ -30,6 +31,15 @@ pub struct PlannedRun {
     pub calibration: ClockReading,
 }
 
+/// Who gives a command line.
+#[derive(Clone, Copy)]
+pub enum Caller<'a> {
+    /// The user.
+    User,
+    /// The coordinator of a run on many hosts.
+    Coordinator(&'a PlanText),
+}
+
 /// What a command line came to.
 pub enum Planned {
     /// It asked for something else than a run, which is done, with this status.
@@ -42,7 +52,7 @@ pub enum Planned {
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<u8, Error> {
-    let run = match plan(words, compat, job_files::environment(), messages) {
+    let run = match plan(words, compat, job_files::environment(), Caller::User, messages) {
         Ok(Planned::Answered(status)) => return Ok(status),
         Ok(Planned::Run(run)) => run,
         Err(error) if !messages.are_of_fio() && ranks::leaves_to_rank_0(words, &error) => return Ok(0),
@@ -66,6 +76,7 @@ pub fn plan(
     words: &[OsString],
     compat: Compat,
     environment: Environment,
+    caller: Caller<'_>,
     messages: &mut Messages,
 ) -> Result<Planned, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
@@ -75,8 +86,19 @@ pub fn plan(
     *messages = Messages::of(&line.items, compat);
     let messages = *messages;
     let items = line.into_items()?;
+    if let Caller::Coordinator(_) = caller {
+        refuse_words_of_users(&items)?;
+    } else if items.iter().any(|item| item.is(ProgramOption::Server)) {
+        return server::run(&items, compat, messages).map(Planned::Answered);
+    } else if items.iter().any(|item| item.is(ProgramOption::Client)) {
+        return client::run(&items, compat, messages).map(Planned::Answered);
+    }
     let mut settings = diagnose::settings(&items, compat)?;
-    let rank = ranks::of_process(&settings)?;
+    // The variables of a launcher are those of the coordinator, or of who has started it.
+    let rank = match caller {
+        Caller::User => ranks::of_process(&settings)?,
+        Caller::Coordinator(_) => None,
+    };
     if settings.action != Action::Run && rank.as_ref().is_some_and(|me| me.rank > 0) {
         return Ok(Planned::Answered(0));
     }
@@ -99,8 +121,16 @@ pub fn plan(
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);
     let for_lines = file.as_ref().and_then(|file| file.try_clone().ok());
     start_debug(&settings.debug, messages.debug_writer(has_text, file));
-    let set = job_files::read(&items, &settings, environment)
+    let mut set = job_files::read(&items, &settings, environment)
         .map_err(|error| without_report_lines(error, messages, for_lines.as_ref()))?;
+    if let Caller::Coordinator(PlanText { address: Some(address), .. }) = caller {
+        set.jobs.iter_mut().for_each(|job| {
+            job.server = Some(address.clone());
+            // As on fio's servers, the files of a client are one list of jobs.
+            job.first_of_file = false;
+        });
+    }
+    let set = set;
     // Messages about the command line and the job files precede those about the planned jobs.
     let preface = || set.warnings.iter().chain(&settings.notes);
     let show_preface = || {
@@ -136,6 +166,19 @@ pub fn plan(
     }
     let run = PlannedRun { plan: leak(plan), sources: set.sources, settings, messages, calibration };
     Ok(Planned::Run(Box::new(run)))
+}
+
+/// Refuses options that no coordinator sends: they would start programs, or write files that nobody asked this host for.
+fn refuse_words_of_users(items: &[Item]) -> Result<(), Error> {
+    let refused = items.iter().filter_map(|item| match item {
+        Item::Program { option, origin, .. } if !option.row().is_for_agents() => {
+            let message = format!("--{option} is no option for an agent");
+            Some(Diagnostic::error(message, origin.name_origin()).code("not-on-hosts"))
+        }
+        _ => None,
+    });
+    let refused: Vec<Diagnostic> = refused.collect();
+    if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
 /// The behaviour that the arguments ask for; that of `ferrio` without a word about it.

@@ -1,14 +1,28 @@
 //! A run on many hosts: the agent on each host, and the coordinator that has the user. What they say to each other is in `ferrio_hosts`.
+//!
+//! In fio's words: `server` waits for clients (`listener`, `strangers`, `daemon`), and `client` runs job files on servers: `client_line` says
+//! what its command line means, `connect` opens the connections, `client_run` shows what comes, and `client_logs` has the
+//! logs. Both have `address`es.
 
+mod address;
 pub mod agent;
 mod agent_run;
 mod agent_streams;
+pub mod client;
+mod client_line;
+mod client_logs;
+mod client_run;
+mod connect;
 pub mod coordinator;
+mod daemon;
 mod host_commands;
 mod host_texts;
+mod listener;
 pub mod ranks;
 mod remote_words;
 mod run_on_hosts;
+pub mod server;
+mod strangers;
 mod voice;
 
 pub use voice::Voice;

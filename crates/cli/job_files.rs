@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use ferrio_job::{Compat, Diagnostic, Origin, RunHost, reason};
+use ferrio_job::{Compat, Diagnostic, FioWords, Origin, RunHost, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
 use ferrio_machine::{Machine, RetryInterrupted, host_name, open_file, open_to_read, retry_interrupted};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -112,7 +112,9 @@ fn is_empty_to_fio(error: &io::Error) -> bool {
 
 fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     let message = format!("unable to open '{name}' job file: {}", reason(error));
+    let line = format!("fio: unable to open '{name}' job file");
     let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
+    let diagnostic = diagnostic.in_fio(FioWords::Lines(vec![line]));
     // `rw=read` is hardly the name of a job file.
     let option = name.split_once('=').is_some_and(|(word, _)| Opt::named(word).next().is_some());
     let help = match name {

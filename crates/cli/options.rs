@@ -88,6 +88,8 @@ pub enum Support {
     NoEffect(&'static str),
     /// It is refused: the rest of a sentence that begins with its name and `is`.
     Refused(&'static str),
+    /// It works for runs, whose front end takes it from the command line first, and is refused elsewhere: the rest of the same sentence.
+    OnlyRuns(&'static str),
 }
 
 /// The completion of a value in a shell.
@@ -149,11 +151,25 @@ impl ProgramOptionRow {
         !self.only_ferrio || compat == Compat::Ferrio
     }
 
+    /// True if coordinators send it to agents, whose standard output they read.
+    #[must_use]
+    pub fn is_for_agents(&self) -> bool {
+        let of_report = [
+            ProgramOption::OutputFormat,
+            ProgramOption::Minimal,
+            ProgramOption::TerseVersion,
+            ProgramOption::StatusInterval,
+            ProgramOption::ParseOnly,
+            ProgramOption::Showcmd,
+        ];
+        matches!(self.on_hosts, OnHosts::Agents | OnHosts::All) || of_report.contains(&self.option)
+    }
+
     /// The help, with the lack of support in brackets.
     #[must_use]
     pub fn full_help(&self) -> String {
         match self.support {
-            Support::Works => self.help.to_owned(),
+            Support::Works | Support::OnlyRuns(_) => self.help.to_owned(),
             Support::NoEffect(why) => format!("{} [no effect: {why}]", self.help),
             Support::Refused(why) => format!("{} [{why}]", self.help),
         }
@@ -262,6 +278,10 @@ impl ProgramOptionRow {
 
     const fn refused(self, why: &'static str) -> Self {
         Self { support: Support::Refused(why), ..self }
+    }
+
+    const fn only_runs(self, why: &'static str) -> Self {
+        Self { support: Support::OnlyRuns(why), ..self }
     }
 
     const fn without_effect(self, why: &'static str) -> Self {

@@ -15,7 +15,7 @@ mod screen;
 mod watchers;
 
 use ferrio_job::{Compat, Plan};
-use ferrio_report::{Format, Formats, HostReport, ReportOptions, RunEnvironment, RunReport};
+use ferrio_report::{Format, Formats, HostReport, LiveStatus, ReportOptions, RunEnvironment, RunReport};
 use ferrio_results::RunResult;
 use ferrio_runner::OutputWatch;
 
@@ -110,6 +110,13 @@ impl Output {
     /// Writes a part of the main report.
     pub fn write(&mut self, text: &str) {
         self.write_to(MAIN, text);
+    }
+
+    /// Writes a part of the main report, and everything before it, for a reader who waits for it.
+    pub fn write_now(&mut self, text: &str) {
+        self.write_to(MAIN, text);
+        let unwritten = self.files[MAIN].attempt(ReportStream::flush);
+        self.rescue(MAIN, unwritten);
     }
 
     /// Writes text that may be coloured to the main report. All that is not the program's own has no control characters.
@@ -232,6 +239,11 @@ impl Output {
     /// Makes room for text of another part of the program.
     pub fn clear_live_line(&mut self) {
         self.screen.clear_live_line();
+    }
+
+    /// Redraws the live line of a run on several hosts.
+    pub fn show_statuses<'a>(&mut self, hosts: impl Iterator<Item = &'a LiveStatus> + Clone) {
+        self.screen.show_statuses(hosts);
     }
 
     /// Shows the figures of a moment in the live view.

@@ -62,7 +62,9 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
     // Opening a log may take for ever.
     let opens_logs = settings.bandwidth_log.is_some() || plan.jobs.iter().any(|job| job.spec.logs.any());
     let logs = output.watched(opens_logs && is_ferrio, |output| {
-        LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost))
+        let outlet = voice.map(Voice::log_outlet);
+        let bandwidth = settings.bandwidth_log.as_deref();
+        LogWriter::start(plan, bandwidth, outlet.as_ref(), &mut |lost| output.message(&lost))
     });
     let options = RunOptions {
         logs: logs.as_ref().map(LogWriter::sender),
@@ -78,7 +80,7 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
     };
     let options = RunOptions { progress: options.progress || voice.is_some(), ..options };
     let mut result = execute(plan, options, &mut |event| match (voice, &event) {
-        (Some(voice), RunEvent::Progress(progress)) => voice.progress(progress),
+        (Some(voice), RunEvent::Progress(progress)) => voice.progress(plan, progress, settings.compat),
         _ => output.event(plan, &event),
     });
     let mut output = output.end(plan, &result, is_ferrio && output::may_block(settings));

@@ -328,7 +328,7 @@ pub fn command() -> Command {
 /// Refuses unsupported options. It runs after their values are read, so that a wrong value is reported first.
 fn refuse_unsupported(given: &GivenOptions) -> Result<(), SettingsError> {
     let refused = given.rows().find_map(|row| match row.support {
-        Support::Refused(why) => Some(SettingsError::Refused(row.option, why)),
+        Support::Refused(why) | Support::OnlyRuns(why) => Some(SettingsError::Refused(row.option, why)),
         _ => None,
     });
     refused.map_or(Ok(()), Err)

@@ -433,7 +433,7 @@ mod tests {
         for row in rows().iter().filter(refused) {
             assert!(text.contains(row.name), "{}", row.name);
         }
-        assert!(text.contains("--server ") && text.contains(" rbd,"), "{text}");
+        assert!(text.contains("--latency-log ") && text.contains(" rbd,"), "{text}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ferrio_jobfile::Environment;
 use super::Voice;
 use super::agent_streams::RunStreams;
 use crate::error::Error;
-use crate::fio::{self, Planned};
+use crate::fio::{self, Caller, Planned};
 use crate::messages::Messages;
 use crate::reported_run::run_and_report;
 use crate::settings::ReportDestination;
@@ -19,11 +19,7 @@ use crate::{job_files, outcome};
 
 /// Runs the plan, and says everything about it.
 pub fn run(plan: &PlanText, voice: &Voice) {
-    let mut words: Vec<OsString> = plan.words.iter().map(OsString::from).collect();
-    if fio::compat_of(&words) == Compat::Ferrio {
-        // The variables of a launcher are those of the coordinator, or of who has started it.
-        words.insert(0, "--ranks=off".into());
-    }
+    let words: Vec<OsString> = plan.words.iter().chain(&plan.own_files).map(OsString::from).collect();
     let status = match RunStreams::take(voice, fio::compat_of(&words)) {
         Ok(streams) => {
             let mut messages = Messages::default();
@@ -49,11 +45,15 @@ fn run_jobs(
     voice: &Voice,
     messages: &mut Messages,
 ) -> Result<u8, Error> {
-    let mut run = match fio::plan(words, Compat::Ferrio, environment(plan), messages)? {
-        Planned::Answered(status) => return Ok(status),
-        Planned::Run(run) => run,
-    };
+    let mut run =
+        match fio::plan(words, Compat::Ferrio, environment(plan), Caller::Coordinator(plan), messages)? {
+            Planned::Answered(status) => return Ok(status),
+            Planned::Run(run) => run,
+        };
     run.settings.output = ReportDestination::Coordinator;
+    // Files of reports are the coordinator's.
+    run.settings.formats = run.settings.all_formats();
+    run.settings.files_of_formats.clear();
     let jobs = run.plan;
     let Some(outcome) = run_and_report(*run, Some(voice))? else { return Ok(0) };
     Ok(outcome::status(jobs, &outcome))
@@ -64,12 +64,18 @@ fn environment(plan: &PlanText) -> Environment {
     let content = |file: &JobText| Some((file.name.clone(), file.content()?));
     let files: BTreeMap<String, Vec<u8>> = plan.files.iter().filter_map(content).collect();
     let variables = plan.variables.clone();
+    let reads_own_files = !plan.own_files.is_empty();
+    let Environment { read_file, .. } = job_files::environment();
     Environment {
         host: RunHost::of_variables(&plan.variables),
         var: Box::new(move |name| variables.get(name).cloned()),
         read_file: Box::new(move |path| {
-            let content = path.to_str().and_then(|name| files.get(name));
-            content.cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+            match path.to_str().and_then(|name| files.get(name)) {
+                Some(content) => Ok(content.clone()),
+                // Its own job files include others of this host.
+                None if reads_own_files => read_file(path),
+                None => Err(io::ErrorKind::NotFound.into()),
+            }
         }),
         ..job_files::environment()
     }

@@ -64,6 +64,7 @@ pub fn run_on(
         require_all: settings.has(ProgramOption::RequireAll),
         only_check: false,
         refusal_ends_run: true,
+        common_phases: true,
         greeting_timeout: GREETING_TIMEOUT,
     };
     let program = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
@@ -108,7 +109,7 @@ fn plan_of_host(plan: &PlanText, (rank, name): (u32, &String), ranks: u32) -> Pl
 }
 
 /// A message for each signal that asks for an end. From now on, signals do nothing else.
-fn stop_requests() -> io::Result<Receiver<()>> {
+pub fn stop_requests() -> io::Result<Receiver<()>> {
     ferrio_runner::hold_signals();
     let (sender, requests) = channel();
     thread::Builder::new().spawn(move || {

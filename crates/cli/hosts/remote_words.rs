@@ -25,14 +25,22 @@ pub fn plan_text(
     first: RunHost,
 ) -> Result<(PlanText, JobSet), Error> {
     refuse_others(items)?;
+    let (plan, set) = texts(items, settings, Some(first));
+    Ok((PlanText { words: words(items, settings), ..plan }, set?))
+}
+
+/// The files and variables that the jobs of a `host` use, also if there are mistakes in the jobs.
+pub fn texts(
+    items: &[Item],
+    settings: &ProgramSettings,
+    host: Option<RunHost>,
+) -> (PlanText, Result<JobSet, Error>) {
     let used = Arc::new(Mutex::new(Used::default()));
-    let set = job_files::read(items, settings, Environment { host: Some(first), ..recorded(&used) })?;
+    let set = job_files::read(items, settings, Environment { host, ..recorded(&used) });
     let used = std::mem::take(&mut *used.lock().unwrap_or_else(PoisonError::into_inner));
     let files =
         used.files.iter().map(|(path, content)| JobText::new(&path.to_string_lossy(), content)).collect();
-    let plan =
-        PlanText { words: words(items, settings), files, variables: used.variables, only_check: false };
-    Ok((plan, set))
+    (PlanText { files, variables: used.variables, ..PlanText::default() }, set)
 }
 
 /// Files and variables that the jobs use.

@@ -5,15 +5,21 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ferrio_hosts::{AgentInputs, ClockTime, HostClock, Stream, ToCoordinator};
-use ferrio_job::Plan;
-use ferrio_report::HostReport;
+use ferrio_job::{Compat, Plan};
+use ferrio_logs::LogOutlet;
+use ferrio_report::{HostReport, LiveStatus};
 use ferrio_results::Progress;
 use ferrio_runner::{StartLine, phases};
 use serde_json::Value;
 
 /// Time between two messages about the progress of the jobs: of a thousand hosts, each costs the coordinator time.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Bytes of a log in one message at most: other messages wait for it.
+const LOG_PIECE: usize = 64 << 10;
 
 /// The part that a run has in a run on many hosts.
 #[derive(Clone)]
@@ -79,13 +85,27 @@ impl Voice {
     }
 
     /// Says how far the jobs are, once a second.
-    pub fn progress(&self, progress: &Progress) {
+    pub fn progress(&self, plan: &Plan, progress: &Progress, compat: Compat) {
         if !self.orders.lock().take_progress_turn(Instant::now()) {
             return;
         }
-        if let Ok(progress) = serde_json::to_value(progress) {
-            self.say(ToCoordinator::Interval { at: self.clock.now(), progress });
+        let live = LiveStatus::new(plan, progress, compat);
+        if let (Ok(progress), Ok(live)) = (serde_json::to_value(progress), serde_json::to_value(live)) {
+            self.say(ToCoordinator::Interval { at: self.clock.now(), progress, live });
         }
+    }
+
+    /// The outlet for logs: the coordinator writes them.
+    #[must_use]
+    pub fn log_outlet(&self) -> LogOutlet {
+        let voice = self.clone();
+        LogOutlet(Arc::new(move |name, bytes| {
+            // An empty piece says that there is a log.
+            let pieces = bytes.chunks(LOG_PIECE).chain(bytes.is_empty().then_some(bytes));
+            for piece in pieces {
+                voice.say(ToCoordinator::Log { name: name.to_owned(), data: STANDARD.encode(piece) });
+            }
+        }))
     }
 
     /// Gives the figures so far.

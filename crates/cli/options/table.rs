@@ -22,7 +22,12 @@ const TESTS: &str = "Tests of this machine";
 const NETWORK: &str = "Jobs on other machines";
 
 const MEMORY: &str = "memory is allocated as needed";
-const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
+/// Why an option of servers is refused.
+const FOR_SERVERS: &str = "for servers: write --server too";
+/// Why an option of clients is refused.
+const FOR_CLIENTS: &str = "for jobs on servers: write --client=ADDRESS too";
+/// Why an option of a whole process is refused.
+const NO_RUN: &str = "for a process that does nothing else: it is no option of a sub-command";
 
 /// The shortest interval between reports.
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
@@ -280,12 +285,30 @@ program_options! {
         .on_hosts(OnHosts::Coordinator);
     CpuclockTest => flag("cpuclock-test", 'T', TESTS, "Test whether the CPUs' clocks agree")
         .on_hosts(OnHosts::Coordinator);
-    Server => value("server", 'S', "ADDRESS", NETWORK, "Wait for jobs from clients").optional().refused(NO_NETWORK);
-    Daemonize => value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background").refused(NO_NETWORK);
-    Client => value("client", 'C', "ADDRESS", NETWORK, "Run the jobs on a server").refused(NO_NETWORK);
-    RemoteConfig => value("remote-config", 'R', "FILE", NETWORK, "Run a job file that is on the server").refused(NO_NETWORK);
+    Server => value("server", 'S', "ADDRESS", NETWORK,
+        "Wait for jobs of clients, at HOST, HOST,PORT, ,PORT, ip6:HOST,PORT or sock:PATH")
+        .optional()
+        .only_runs(NO_RUN);
+    Daemonize => value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background")
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .only_runs(FOR_SERVERS);
+    Client => value("client", 'C', "ADDRESS", NETWORK,
+        "Run the job files that follow on a server, or on those of a file; may be repeated")
+        .adds_up()
+        .only_runs(NO_RUN);
+    RemoteConfig => value("remote-config", 'R', "FILE", NETWORK, "Run a job file that is on the server; may be repeated")
+        .adds_up()
+        .completion(ValueCompletion::Nothing)
+        .only_runs(FOR_CLIENTS);
     TriggerRemote => value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run as the trigger")
-        .refused("not implemented yet: there is no client/server mode; use --trigger on each machine");
+        .completion(ValueCompletion::Nothing)
+        .only_runs(FOR_CLIENTS);
+    TokenFile => own("token-file", "FILE", NETWORK,
+        "A secret of at least 16 characters that clients and servers must share; FERRIO_TOKEN is the secret itself")
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .only_runs("for --server and --client: write one of them too");
     Hosts => own("hosts", "HOSTS", NETWORK,
         "Run the jobs on each of these hosts, over ssh: node1,node2 or node[1-8]; all start together, and one report has all")
         .only_ferrio()

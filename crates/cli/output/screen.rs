@@ -6,7 +6,7 @@ use ferrio_job::{Compat, Diagnostic, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
-use ferrio_report::{Format, LiveLine};
+use ferrio_report::{Format, LiveLine, LiveStatus};
 use ferrio_results::{Progress, RunEvent, RunResult};
 use ferrio_tui::LiveView;
 
@@ -119,11 +119,18 @@ impl Screen {
 
     /// Redraws the live line.
     pub(super) fn show_progress(&mut self, plan: &Plan, progress: &Progress) {
+        self.draw(|live, columns| live.update(plan, progress, columns));
+    }
+
+    /// Redraws the live line of a run on several hosts.
+    pub(super) fn show_statuses<'a>(&mut self, hosts: impl Iterator<Item = &'a LiveStatus> + Clone) {
+        self.draw(|live, columns| live.update_together(hosts, columns));
+    }
+
+    fn draw(&mut self, line: impl FnOnce(&mut LiveLine, Option<usize>) -> Option<String>) {
         let mut stdout = escaped_stream::stdout();
         let columns = terminal_columns(&stdout);
-        let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) else {
-            return;
-        };
+        let Some(line) = self.live.as_mut().and_then(|live| line(live, columns)) else { return };
         // A closed terminal does not stop the run.
         let written = stdout.write_live_line(&line).and_then(|()| stdout.flush());
         if written.is_ok() && stdout.is_terminal() {

@@ -19,6 +19,8 @@ pub struct CoordinatorSettings {
     pub only_check: bool,
     /// No host runs its jobs if one cannot.
     pub refusal_ends_run: bool,
+    /// All hosts begin each phase together; otherwise only the first, and each goes on by itself.
+    pub common_phases: bool,
     /// How long a host may take to greet.
     pub greeting_timeout: Duration,
 }
@@ -345,6 +347,9 @@ impl Coordinator {
         if self.is_stopping || only_check {
             return;
         }
+        if !self.settings.common_phases {
+            self.go_on_alone(now, actions);
+        }
         if self.hosts.iter().filter(|host| !host.is_over()).all(|host| host.stage == Stage::Checked) {
             for (at, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.is_over()) {
                 host.stage = Stage::Running;
@@ -364,15 +369,21 @@ impl Coordinator {
         }
     }
 
+    /// Lets each host that is ready for a later phase begin it.
+    fn go_on_alone(&mut self, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
+        for (at, host) in self.hosts.iter_mut().enumerate() {
+            let Stage::Ready(phase @ 1..) = host.stage else { continue };
+            actions.extend(host.begin(phase, now, now).map(|go| CoordinatorAction::Send(HostId(at), go)));
+        }
+    }
+
     fn begin(&mut self, phase: u32, now: ClockTime, actions: &mut Vec<CoordinatorAction>) {
         let running = || self.hosts.iter().filter(|host| !host.is_over());
         let longest = running().map(|host| host.trips.longest()).max().unwrap_or_default();
         let planned = now.after(longest + LEAD);
         for (at, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.is_over()) {
-            let Some(offset) = host.trips.offset(now) else { continue };
-            (host.stage, host.phase, host.planned) = (Stage::Running, Some(phase), planned);
-            let go = ToAgent::Go { phase, at: offset.to_theirs(planned) };
-            actions.push(CoordinatorAction::Send(HostId(at), go));
+            let go = host.begin(phase, planned, now);
+            actions.extend(go.map(|go| CoordinatorAction::Send(HostId(at), go)));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::token::Greetings;
-use crate::{AgentHello, Challenge, ClockTime, PROTOCOL, RoundTrips};
+use crate::{AgentHello, Challenge, ClockTime, PROTOCOL, RoundTrips, ToAgent};
 
 /// A host, by its position in the list of the run's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,6 +122,13 @@ impl Host {
     /// It may send messages about its run.
     pub fn runs(&self) -> bool {
         matches!(self.stage, Stage::Running | Stage::Ready(_))
+    }
+
+    /// Begins a phase at a time of our clock.
+    pub fn begin(&mut self, phase: u32, planned: ClockTime, now: ClockTime) -> Option<ToAgent> {
+        let offset = self.trips.offset(now)?;
+        (self.stage, self.phase, self.planned) = (Stage::Running, Some(phase), planned);
+        Some(ToAgent::Go { phase, at: offset.to_theirs(planned) })
     }
 
     /// When the first job of the phase began, on our clock.

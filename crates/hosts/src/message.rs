@@ -106,6 +106,9 @@ pub enum ToCoordinator {
         at: ClockTime,
         /// The progress.
         progress: Value,
+        /// What the live line says of it.
+        #[serde(default)]
+        live: Value,
     },
     /// A piece of a log file.
     Log {
@@ -200,6 +203,12 @@ pub struct PlanText {
     pub files: Vec<JobText>,
     /// Variables that job files may use, such as `host` and `rank`.
     pub variables: BTreeMap<String, String>,
+    /// Job files of the agent's host, after the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_files: Vec<String>,
+    /// The agent's address, as the coordinator dialled it, where names of files and jobs are those of fio's servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
     /// Plan and check only: [`ToAgent::Prepare`] never comes.
     #[serde(default)]
     pub only_check: bool,

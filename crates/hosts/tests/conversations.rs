@@ -19,6 +19,7 @@ const SETTINGS: CoordinatorSettings = CoordinatorSettings {
     require_all: false,
     only_check: false,
     refusal_ends_run: true,
+    common_phases: true,
     greeting_timeout: Duration::from_secs(10),
 };
 
@@ -249,6 +250,7 @@ fn an_observer_that_is_slow_holds_no_run_up() {
                         run.say(ToCoordinator::Interval {
                             at: ClockTime(at),
                             progress: json!("x".repeat(1_000)),
+                            live: json!(null),
                         });
                     }
                     run_is_over.send(()).unwrap();

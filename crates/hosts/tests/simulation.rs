@@ -189,6 +189,7 @@ impl World {
             require_all: dice.happens(30),
             only_check: dice.happens(10),
             refusal_ends_run: dice.happens(50),
+            common_phases: true,
             greeting_timeout: Duration::from_secs(10),
         };
         let number = 1 + dice.below(8) as usize;
@@ -401,7 +402,7 @@ impl World {
         let at = self.hosts[host].clock.at(self.time + start);
         self.later(start, Happening::Run(host, run, ToCoordinator::Started { phase, at }));
         let lasts = self.dice.below(12 * SECOND);
-        let interval = ToCoordinator::Interval { at, progress: Value::Null };
+        let interval = ToCoordinator::Interval { at, progress: Value::Null, live: Value::Null };
         self.later(start + lasts / 2, Happening::Run(host, run, interval));
         if phase + 1 < self.hosts[host].phases {
             self.later(start + lasts, Happening::Run(host, run, ToCoordinator::Ready { phase: phase + 1 }));

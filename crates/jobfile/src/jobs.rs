@@ -42,6 +42,8 @@ pub struct Job {
     pub first_of_file: bool,
     /// Whether its section, or the globals before it, ended at an include file that cannot be opened. Such jobs fail, as in fio.
     pub fails_after_first_io: bool,
+    /// The address of the server that runs the job, which the names of its files have in front (`$clientuid`); `None` for other runs.
+    pub server: Option<String>,
     /// The place where the job begins.
     pub origin: Origin,
 }

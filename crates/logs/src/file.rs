@@ -3,6 +3,7 @@
 //! A file of one job is emptied and written as rows arrive. A file of several jobs (`per_job_logs=0`) gets all rows of a job when that
 //! job ends; until then they are kept in a [`Spool`] on disk, so that memory stays bounded.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -49,17 +50,48 @@ impl Spool {
         file.seek(SeekFrom::Start(piece.start))?;
         io::copy(&mut RetryInterrupted(file).take(piece.len), &mut RetryInterrupted(to)).map(|_| ())
     }
+
+    fn send(&self, piece: SpooledRange, name: &str, outlet: &LogOutlet) -> io::Result<()> {
+        let mut file = &*self.0;
+        file.seek(SeekFrom::Start(piece.start))?;
+        let mut rows = RetryInterrupted(file).take(piece.len);
+        let mut bytes = vec![0; PIECE];
+        while let length @ 1.. = rows.read(&mut bytes)? {
+            (outlet.0)(name, &bytes[..length]);
+        }
+        Ok(())
+    }
 }
+
+/// Takes the pieces of log files that are not written here, in order: the name of the file and some of its bytes, none of an empty one.
+#[derive(Clone)]
+pub struct LogOutlet(pub Arc<TakePiece>);
+
+/// A function that takes a piece.
+pub type TakePiece = dyn Fn(&str, &[u8]) + Send + Sync;
+
+impl fmt::Debug for LogOutlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LogOutlet")
+    }
+}
+
+/// Bytes of a spool that are copied at a time.
+const PIECE: usize = 64 << 10;
 
 /// Where rows go.
 #[derive(Debug)]
 enum LogSink {
+    /// To somebody else.
+    Outlet(LogOutlet),
     /// Into the file, which stays open.
     Open(File),
     /// To the end of the file, which is opened for each write.
     ByName,
     /// Into the spool; its parts go to the file when the job ends.
     Spooled(Spool, Vec<SpooledRange>),
+    /// Into the spool; its parts go to somebody else when the job ends.
+    SpooledForOutlet(Spool, Vec<SpooledRange>, LogOutlet),
 }
 
 /// A log file. It has no buffer: it is given many rows at once.
@@ -88,6 +120,16 @@ impl LogFile {
         LogFile::new(name, opened, |_| {
             spool.map_or(LogSink::ByName, |spool| LogSink::Spooled(spool, Vec::new()))
         })
+    }
+
+    /// The file `name`, whose bytes go to somebody else, through the spool if there is one.
+    pub(crate) fn sent(name: String, outlet: LogOutlet, spool: Option<Spool>) -> Self {
+        (outlet.0)(&name, &[]);
+        let sink = match spool {
+            Some(spool) => LogSink::SpooledForOutlet(spool, Vec::new(), outlet),
+            None => LogSink::Outlet(outlet),
+        };
+        LogFile { name, sink, packer: None, given_up: false, problem: None }
     }
 
     /// The place of a file whose rows are written elsewhere.
@@ -142,15 +184,19 @@ impl LogFile {
         let written = match &mut self.sink {
             LogSink::Open(_) => match std::mem::replace(&mut self.sink, LogSink::ByName) {
                 LogSink::Open(file) => close_file(file),
-                LogSink::ByName | LogSink::Spooled(..) => Ok(()),
+                _ => Ok(()),
             },
+            LogSink::SpooledForOutlet(spool, pieces, outlet) => {
+                let mut pieces = std::mem::take(pieces).into_iter();
+                pieces.try_for_each(|piece| spool.send(piece, &self.name, outlet))
+            }
             LogSink::Spooled(spool, pieces) if !pieces.is_empty() => {
                 end_of(&self.name).and_then(|mut file| {
                     std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))?;
                     close_file(file)
                 })
             }
-            LogSink::ByName | LogSink::Spooled(..) => Ok(()),
+            LogSink::ByName | LogSink::Outlet(_) | LogSink::Spooled(..) => Ok(()),
         };
         self.give_up_after(written);
     }
@@ -185,7 +231,13 @@ impl LogSink {
                 write_whole(&mut file, bytes)?;
                 close_file(file)
             }
-            LogSink::Spooled(spool, pieces) => spool.add(bytes).map(|piece| pieces.push(piece)),
+            LogSink::Spooled(spool, pieces) | LogSink::SpooledForOutlet(spool, pieces, _) => {
+                spool.add(bytes).map(|piece| pieces.push(piece))
+            }
+            LogSink::Outlet(outlet) => {
+                (outlet.0)(name, bytes);
+                Ok(())
+            }
         }
     }
 }

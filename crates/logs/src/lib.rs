@@ -30,6 +30,7 @@ mod writer;
 
 pub use batch::LogBatch;
 pub use compressed::{InflateError, inflate_log};
+pub use file::LogOutlet;
 pub use histogram::Histogram;
 pub use latency::{Window, WindowSummary};
 pub use name::LogName;

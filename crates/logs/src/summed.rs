@@ -66,7 +66,12 @@ struct WindowSum {
 
 impl SummedLogs {
     /// Adds a job to the log of this name, which the first one creates.
-    pub(crate) fn join(&mut self, planned: &PlannedLog, spec: &JobSpec, stays_open: bool) -> SummedLogMember {
+    pub(crate) fn join(
+        &mut self,
+        planned: &PlannedLog,
+        spec: &JobSpec,
+        make: impl FnOnce(String) -> LogFile,
+    ) -> SummedLogMember {
         let known = self.0.iter().find(|(name, _)| *name == planned.path).map(|(_, log)| Arc::clone(log));
         let log = known.unwrap_or_else(|| {
             let log = Arc::new(Mutex::new(SummedLog {
@@ -75,7 +80,7 @@ impl SummedLogs {
                 window_value: spec.logs.window_value,
                 columns: Columns::of(&spec.logs),
                 has_epoch: spec.logs.epoch_clock.is_some(),
-                file: LogFile::create(planned.path.clone(), stays_open),
+                file: make(planned.path.clone()),
                 members: Vec::new(),
                 begin_ms: None,
                 sums: BTreeMap::new(),

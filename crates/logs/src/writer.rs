@@ -14,7 +14,7 @@ use nix::sys::signal::{SigSet, SigmaskHow};
 
 use crate::batch::LogBatch;
 use crate::compressed::{Compressor, Packer};
-use crate::file::{LogFile, Spool, problem};
+use crate::file::{LogFile, LogOutlet, Spool, problem};
 use crate::job::JobLogs;
 use crate::queue::{LogReceiver, LogSender, log_queue};
 use crate::rows::Rows;
@@ -55,15 +55,21 @@ impl LogWriter {
     ///
     /// Files of one job are emptied; rows are added to files of several jobs (`per_job_logs=0`).
     ///
-    /// Errors are reported to `report` at once; the run goes on without the files that cannot be created.
-    pub fn start(plan: &Plan, bandwidth: Option<&str>, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
+    /// With an `outlet`, the logs of jobs go there and no file is created for them. Errors are reported to `report` at once; the run goes on
+    /// without the files that cannot be created.
+    pub fn start(
+        plan: &Plan,
+        bandwidth: Option<&str>,
+        outlet: Option<&LogOutlet>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Option<Self> {
         let logging = plan.jobs.iter().filter(|job| job.spec.logs.any()).count();
         if logging == 0 && bandwidth.is_none() {
             return None;
         }
         let stay_open = logging * JobLogs::MAX_FILES <= MAX_OPEN_FILES;
         let specs = || plan.jobs.iter().map(|job| &job.spec);
-        let spool = spool(specs(), report);
+        let spool = spool(specs(), outlet.is_some(), report);
         let stored = specs().filter(|spec| spec.logs.any() && spec.logs.stored.is_some()).count();
         let compressor = Compressor::new();
         let packer = |record, piece| {
@@ -71,11 +77,20 @@ impl LogWriter {
         };
         let mut summed = SummedLogs::default();
         let mut make = |spec: &JobSpec| {
-            let file = |name| match spec.logs.shared {
-                true => LogFile::add_to(name, spool.clone()),
-                false => LogFile::create(name, stay_open),
+            let file = |name: String| match (outlet, spec.logs.shared) {
+                (Some(outlet), is_shared) => {
+                    LogFile::sent(name, outlet.clone(), spool.clone().filter(|_| is_shared))
+                }
+                (None, true) => LogFile::add_to(name, spool.clone()),
+                (None, false) => LogFile::create(name, stay_open),
             };
-            let join = |log: &PlannedLog| spec.logs.summed.then(|| summed.join(log, spec, stay_open));
+            let join = |log: &PlannedLog| {
+                let file = |name: String| match outlet {
+                    Some(outlet) => LogFile::sent(name, outlet.clone(), None),
+                    None => LogFile::create(name, stay_open),
+                };
+                spec.logs.summed.then(|| summed.join(log, spec, file))
+            };
             JobLogs::create(spec, file, packer, join)
         };
         let jobs = specs().map(|spec| spec.logs.any().then(|| make(spec))).collect();
@@ -138,14 +153,19 @@ impl LogWriter {
     }
 }
 
-/// A spool for the rows of files that several jobs write, if there are such files.
-fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, report: &mut dyn FnMut(Diagnostic)) -> Option<Spool> {
+/// A spool for the rows of files that several jobs write, if there are such files: beside them, or in the current directory if they are
+/// `sent` away.
+fn spool<'a>(
+    specs: impl Iterator<Item = &'a JobSpec>,
+    sent: bool,
+    report: &mut dyn FnMut(Diagnostic),
+) -> Option<Spool> {
     let mut seen = HashSet::new();
     let path = specs
         .filter(|spec| spec.logs.shared && !spec.logs.summed)
         .flat_map(log_files)
         .find_map(|log| seen.replace(log.path))?;
-    Spool::beside(&path)
+    Spool::beside(if sent { "" } else { &path })
         .map_err(|error| {
             let message = format!("rows of several jobs are mixed in {path}: {error}");
             report(Diagnostic::warning(message, Origin::Builtin).code("log-rows-mixed"));

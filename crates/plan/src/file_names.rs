@@ -30,14 +30,16 @@ impl FileNames {
     pub(crate) fn new(job: &Job) -> Self {
         let mut file_names =
             FileNames { count: Options::default().value(Opt::Nrfiles), ..FileNames::default() };
-        let mut directory = None;
+        let mut prefix = String::new();
         // A log names its files itself.
         let options = lacks(job, Opt::ReadIolog).then(|| job.options.all());
         for given in options.into_iter().flatten() {
             match (given.opt, &given.value) {
-                (Opt::Directory, Value::List(names)) => directory = names.first().map(String::as_str),
+                (Opt::Directory, Value::List(names)) => {
+                    prefix = names.first().map(|directory| prefix_in(job, directory)).unwrap_or_default();
+                }
                 (Opt::Filename, Value::List(names)) => {
-                    file_names.named.extend(names.iter().map(|name| join(directory, name)));
+                    file_names.named.extend(names.iter().map(|name| join(&prefix, name)));
                 }
                 (Opt::Opendir, Value::Text(root)) => {
                     let before = file_names.named.len();
@@ -83,8 +85,8 @@ impl FileNames {
             return CloneNames::Device(&job.name);
         }
         let format: String = job.options.value(Opt::FilenameFormat);
-        let format = format_of_clone(&format, &job.name, clone);
-        CloneNames::Made { directory: directory(job, clone), format, count: self.count }
+        let format = format_of_clone(&format, job, clone);
+        CloneNames::Made { prefix: prefix(job, clone), format, count: self.count }
     }
 
     /// Paths of one clone, in file order, directories included.
@@ -113,7 +115,7 @@ pub(crate) enum CloneNames<'a> {
     /// The job is called after what it uses.
     Device(&'a str),
     /// Made from a format that lacks nothing but the number of the file.
-    Made { directory: Option<String>, format: String, count: u32 },
+    Made { prefix: String, format: String, count: u32 },
 }
 
 /// The beginning and end of names that differ in one number.
@@ -138,8 +140,9 @@ impl<'a> CloneNames<'a> {
         match self {
             CloneNames::Listed(names) => names.get(usize::try_from(number).ok()?).cloned(),
             CloneNames::Device(name) => (number == 0).then(|| PathBuf::from(name)),
-            CloneNames::Made { directory, format, count } => (number < u64::from(*count))
-                .then(|| join(directory.as_deref(), &name_of_file(format, number))),
+            CloneNames::Made { prefix, format, count } => {
+                (number < u64::from(*count)).then(|| join(prefix, &name_of_file(format, number)))
+            }
         }
     }
 
@@ -150,16 +153,10 @@ impl<'a> CloneNames<'a> {
 
     /// Names that have the number of the file in one place. `None` for others.
     pub(crate) fn numbered(&self) -> Option<NumberedNames> {
-        let CloneNames::Made { directory, format, .. } = self else { return None };
+        let CloneNames::Made { prefix, format, .. } = self else { return None };
         let (before, after) = split_once(format, FILE_NUMBER)?;
         let other = split_once(after, FILE_NUMBER);
-        other.is_none().then(|| {
-            let directory = directory.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
-            NumberedNames {
-                before: directory + &replace(before, CLIENT, ""),
-                after: replace(after, CLIENT, ""),
-            }
-        })
+        other.is_none().then(|| NumberedNames { before: prefix.clone() + before, after: after.to_owned() })
     }
 
     /// True if all files have the same name.
@@ -174,19 +171,26 @@ impl<'a> CloneNames<'a> {
     }
 }
 
-/// The directory of a clone's files, if one is given: clones take those of a list in turn.
-fn directory(job: &Job, clone: u32) -> Option<String> {
+/// What precedes the names of a clone's files: nothing without a directory. Clones take those of a list in turn.
+fn prefix(job: &Job, clone: u32) -> String {
     // Of several lists the last counts. It is borrowed: each of many clones asks for one name of what may be a long list.
-    let Value::List(directories) = &job.options.given(Opt::Directory)?.value else { return None };
-    match directories.len() {
-        0 => None,
-        many => directories.get(clone as usize % many).cloned(),
+    let directories = job.options.given(Opt::Directory).map(|given| &given.value);
+    let Some(Value::List(directories)) = directories else { return String::new() };
+    let many = directories.len().max(1);
+    directories.get(clone as usize % many).map(|directory| prefix_in(job, directory)).unwrap_or_default()
+}
+
+/// What precedes the names of files in a directory. Servers share directories, so the names there begin with the server's.
+fn prefix_in(job: &Job, directory: &str) -> String {
+    match job.server.as_deref() {
+        Some(server) if job.options.value(Opt::UniqueFilename) => format!("{directory}/{server}."),
+        _ => format!("{directory}/"),
     }
 }
 
 /// The path of a file in the directory of a clone's files.
 pub(crate) fn in_directory(job: &Job, clone: u32, name: &str) -> PathBuf {
-    join(directory(job, clone).as_deref(), name)
+    join(&prefix(job, clone), name)
 }
 
 /// All regular files below a directory, links not followed, in order of names.
@@ -209,11 +213,8 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, i
 }
 
 /// fio puts the directory before absolute names, too.
-fn join(directory: Option<&str>, name: &str) -> PathBuf {
-    match directory {
-        Some(directory) => PathBuf::from(format!("{directory}/{name}")),
-        None => PathBuf::from(name),
-    }
+fn join(prefix: &str, name: &str) -> PathBuf {
+    PathBuf::from(format!("{prefix}{name}"))
 }
 
 /// A job named after something that exists and is not a regular file means that thing.
@@ -225,15 +226,15 @@ const FILE_NUMBER: &str = "$filenum";
 const CLIENT: &str = "$clientuid";
 
 /// The format of one clone's names. Keywords are replaced one after the other over the whole text, whatever their case.
-fn format_of_clone(format: &str, job: &str, clone: u32) -> String {
-    let text = replace(format, "$jobname", job);
-    replace(&text, "$jobnum", &clone.to_string())
+fn format_of_clone(format: &str, job: &Job, clone: u32) -> String {
+    let text = replace(format, "$jobname", &job.name);
+    let text = replace(&text, "$jobnum", &clone.to_string());
+    replace(&text, CLIENT, job.server.as_deref().unwrap_or_default())
 }
 
 /// The name that a format makes from the number of a file.
 fn name_of_file(format: &str, number: u64) -> String {
-    let text = replace(format, FILE_NUMBER, &number.to_string());
-    replace(&text, CLIENT, "")
+    replace(format, FILE_NUMBER, &number.to_string())
 }
 
 /// The text before and after the first occurrence of a keyword, whatever its case.
@@ -304,6 +305,21 @@ mod tests {
         assert_eq!(names("[fm]\nfilename_format=X.$jobname.$JOBNUM.$filenum\n", 1), ["X.fm.1.0"]);
         assert_eq!(names("[q$jobnum]\n", 0), ["q0.0.0"]);
         assert_eq!(names("[j]\nnrfiles=0\n", 0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_in_directories_of_servers_begin_with_the_server() {
+        let names = |text: &str| {
+            let mut set = jobs_of(text);
+            set.jobs[0].server = Some("10.0.0.1".to_owned());
+            let names = FileNames::new(&set.jobs[0]);
+            names.paths(&set.jobs[0], 0).map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("[a]\ndirectory=d\n"), ["d/10.0.0.1.a.0.0"]);
+        assert_eq!(names("[a]\ndirectory=d\nfilename=s/f:g\n"), ["d/10.0.0.1.s/f", "d/10.0.0.1.g"]);
+        assert_eq!(names("[a]\ndirectory=d\nunique_filename=0\n"), ["d/a.0.0"]);
+        assert_eq!(names("[a]\n"), ["a.0.0"]);
+        assert_eq!(names("[a]\nfilename_format=X.$clientuid.$jobname\n"), ["X.10.0.0.1.a"]);
     }
 
     #[test]

@@ -196,9 +196,7 @@ impl FileRuns {
 pub(crate) fn list_of(names: &CloneNames<'_>) -> Arc<str> {
     match (names, names.numbered()) {
         (_, Some(numbered)) => numbered_names(&numbered.before, &numbered.after),
-        (CloneNames::Made { directory, format, .. }, None) => {
-            format!("\0{}\0{format}", directory.as_deref().unwrap_or_default()).into()
-        }
+        (CloneNames::Made { prefix, format, .. }, None) => format!("\0{prefix}\0{format}").into(),
         (CloneNames::Device(name), None) => format!("\0\0{name}").into(),
         (CloneNames::Listed(names), None) => {
             let mut hasher = DefaultHasher::new();

@@ -57,7 +57,7 @@ pub use host_report::HostReport;
 pub use hosts::{HostsReport, RunHost};
 pub use html::{PageRun, page};
 pub use interval::{HostsIntervalReport, IntervalReport};
-pub use live::LiveLine;
+pub use live::{LiveLine, LiveStatus};
 pub use live_table::{
     BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveRecorder, LiveSample, LiveTable, Transactions,
 };

@@ -7,17 +7,19 @@
 //! ferrio's line has the states of jobs and the rates from the first line on, marks a ramp, and omits parts that do not fit a narrow
 //! terminal.
 
+mod status;
+
 use std::fmt;
 use std::time::Duration;
 
-use ferrio_job::{Compat, Direction, JobSpec, Plan, ReadWrite, Units};
-use ferrio_results::{JobProgress, JobState, Progress};
+use ferrio_job::{Compat, Plan, Units};
+use ferrio_results::Progress;
 
 use crate::eta;
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, percent};
-
-/// Significant digits of rates, whatever the jobs ask for.
-const RATE_FIGURES: u8 = 4;
+pub use status::LiveStatus;
+use status::{LiveTotals, RATE_FIGURES};
+pub(crate) use status::{does_io, units};
 
 /// Composes the live line of one run.
 #[derive(Debug)]
@@ -33,34 +35,6 @@ pub struct LiveLine {
     /// Start of the current period until the next newline.
     mark: Option<Duration>,
     newline_due: bool,
-}
-
-/// Sums over all jobs at one moment, including ramps.
-#[derive(Clone, Copy, Debug, Default)]
-struct LiveTotals {
-    elapsed: Duration,
-    /// True if a job moved bytes outside its ramp.
-    moved: bool,
-    bytes: [u64; 3],
-    ios: [u64; 3],
-    transactions: u64,
-}
-
-impl LiveTotals {
-    fn of(progress: &Progress) -> Self {
-        let sum = |counters: fn(&JobProgress) -> &[u64; 3]| {
-            [0, 1, 2].map(|direction| progress.jobs.iter().map(|job| counters(job)[direction]).sum())
-        };
-        let moves =
-            |job: &JobProgress| job.state != JobState::Ramp && job.bytes.iter().any(|&bytes| bytes > 0);
-        LiveTotals {
-            elapsed: progress.elapsed,
-            moved: progress.jobs.iter().any(moves),
-            bytes: sum(|job| &job.bytes),
-            ios: sum(|job| &job.ios),
-            transactions: progress.jobs.iter().map(|job| job.transactions).sum(),
-        }
-    }
 }
 
 impl LiveLine {
@@ -83,13 +57,34 @@ impl LiveLine {
     /// The text to print now, including the carriage return; `None` if no line is due or all jobs have ended. `columns` is the width of the
     /// terminal, if there is one.
     pub fn update(&mut self, plan: &Plan, progress: &Progress, columns: Option<usize>) -> Option<String> {
-        let since = progress.elapsed.saturating_sub(self.from.elapsed);
-        let due = since.as_micros() * 100 > self.interval.as_micros() * 95;
-        if !due || progress.jobs.iter().all(|job| eta::has_ended(job.state)) {
+        // Not computed for each look of the run at its jobs.
+        let is_due = self.is_due(progress.elapsed);
+        is_due
+            .then(|| LiveStatus::new(plan, progress, self.compat))
+            .and_then(|status| self.show(&status, columns))
+    }
+
+    /// The same for the parts of a run on many hosts.
+    pub fn update_together<'a>(
+        &mut self,
+        parts: impl Iterator<Item = &'a LiveStatus> + Clone,
+        columns: Option<usize>,
+    ) -> Option<String> {
+        let status = LiveStatus::together(parts);
+        if self.is_due(status.totals.elapsed) { self.show(&status, columns) } else { None }
+    }
+
+    fn is_due(&self, elapsed: Duration) -> bool {
+        let since = elapsed.saturating_sub(self.from.elapsed);
+        since.as_micros() * 100 > self.interval.as_micros() * 95
+    }
+
+    fn show(&mut self, status: &LiveStatus, columns: Option<usize>) -> Option<String> {
+        if status.has_ended {
             return None;
         }
-        let totals = LiveTotals::of(progress);
-        let parts = self.compose(plan, progress, &totals, since);
+        let totals = &status.totals;
+        let parts = self.compose(status, totals.elapsed.saturating_sub(self.from.elapsed));
         // The last column stays free: after a full row, some terminals start the next one.
         let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(1).max(1));
         let is_complete = parts.remaining.is_some();
@@ -104,9 +99,9 @@ impl LiveLine {
         if is_complete || self.compat == Compat::Ferrio {
             self.length = line.chars().count();
         }
-        self.mark_newline(progress.elapsed);
+        self.mark_newline(totals.elapsed);
         if totals.moved || self.compat == Compat::Ferrio {
-            self.from = totals;
+            self.from = *totals;
         }
         Some(text)
     }
@@ -123,60 +118,36 @@ impl LiveLine {
         }
     }
 
-    fn compose(
-        &mut self,
-        plan: &Plan,
-        progress: &Progress,
-        totals: &LiveTotals,
-        since: Duration,
-    ) -> LineParts {
-        let jobs: Vec<(&JobSpec, &JobProgress)> = eta::jobs(plan, progress).collect();
-        let running: Vec<(&JobSpec, &JobProgress)> =
-            jobs.iter().copied().filter(|(_, job)| does_io(job.state)).collect();
-        // The files and limits of jobs in their ramp are not counted.
-        let beyond_ramp = || running.iter().filter(|(_, job)| job.state != JobState::Ramp);
-        let files: u32 = beyond_ramp().map(|(_, job)| job.open_files).sum();
-        let units = units(plan);
+    fn compose(&mut self, status: &LiveStatus, since: Duration) -> LineParts {
+        let LiveStatus { totals, units, .. } = status;
         let mut parts = LineParts {
-            jobs: running.len(),
-            files: format!(" (f={files})"),
-            limits: limits(units, beyond_ramp().map(|(spec, _)| *spec)),
+            jobs: status.running,
+            files: format!(" (f={})", status.files),
+            limits: status.limits.text(*units),
             ..LineParts::default()
         };
-        let is_fio = self.compat == Compat::Fio;
-        let remaining = eta::remaining(plan, progress, self.compat);
-        let Some(remaining) = remaining.filter(|_| !is_fio || !running.is_empty()) else {
-            return parts;
-        };
-        let all_ramp = !running.is_empty() && running.iter().all(|(_, job)| job.state == JobState::Ramp);
-        let done = self.percent_done(progress, running.len(), all_ramp, remaining);
-        parts.states = format!("[{}]", states(&jobs));
+        let Some(remaining) = status.remaining else { return parts };
+        let done = self.percent_done(status, remaining);
+        parts.states = format!("[{}]", status.states);
         parts.done = format!("[{done}]");
-        if totals.moved || !is_fio {
-            (parts.bandwidths, parts.iops) = rates(&self.from, totals, since, units);
+        if totals.moved || self.compat == Compat::Ferrio {
+            (parts.bandwidths, parts.iops) = rates(&self.from, totals, since, *units);
             parts.tps = tps(&self.from, totals, since);
         }
         parts.remaining = Some(format!("[eta {}]", eta::clock_text(remaining)));
         parts
     }
 
-    fn percent_done(
-        &mut self,
-        progress: &Progress,
-        running: usize,
-        all_ramp: bool,
-        remaining: u64,
-    ) -> String {
-        if all_ramp && self.compat == Compat::Ferrio {
+    fn percent_done(&mut self, status: &LiveStatus, remaining: u64) -> String {
+        if status.all_ramp && self.compat == Compat::Ferrio {
             return "ramp".to_owned();
         }
-        if all_ramp || (remaining == 0 && !self.percent_shown) {
+        if status.all_ramp || (remaining == 0 && !self.percent_shown) {
             return "-.-%".to_owned();
         }
         self.percent_shown = true;
-        let elapsed = eta::seconds(progress.elapsed);
-        let setting_up = progress.jobs.iter().filter(|job| job.state == JobState::SettingUp).count();
-        let ready = 1.0 - setting_up as f64 / running.max(1) as f64;
+        let elapsed = eta::seconds(status.totals.elapsed);
+        let ready = 1.0 - status.setting_up as f64 / status.running.max(1) as f64;
         format!("{:.1}%", percent(elapsed, elapsed.saturating_add(remaining)) * ready.max(0.0))
     }
 }
@@ -228,86 +199,6 @@ impl LineParts {
         }
         self.to_string()
     }
-}
-
-/// True for states in which a job may have I/Os in flight.
-pub(crate) const fn does_io(state: JobState) -> bool {
-    matches!(
-        state,
-        JobState::Ramp | JobState::Running | JobState::Verifying | JobState::Fsyncing | JobState::Finishing
-    )
-}
-
-/// The units of the line: decimal prefixes or bits only if all jobs use them. The number of significant digits is the last job's.
-pub(crate) fn units(plan: &Plan) -> Units {
-    let units = || plan.jobs.iter().map(|job| job.spec.units);
-    Units {
-        kb_base: units().map(|units| units.kb_base).max().unwrap_or(1024),
-        unit_base: units().map(|units| units.unit_base).max().unwrap_or(8),
-        significant_figures: plan.jobs.last().map_or(RATE_FIGURES, |job| job.spec.units.significant_figures),
-    }
-}
-
-/// The sums of the minimum and maximum rates of jobs, in bytes even if rates are in bits.
-fn limits<'a>(units: Units, jobs: impl Iterator<Item = &'a JobSpec> + Clone) -> String {
-    let sum = |limit: fn(&JobSpec, Direction) -> u64| -> u64 {
-        let of_job = |spec: &JobSpec| -> u64 {
-            Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| limit(spec, d)).sum()
-        };
-        jobs.clone().map(of_job).sum()
-    };
-    let bytes = sum(|spec, direction| spec.rates.bytes[direction]);
-    let iops = sum(|spec, direction| spec.rates.iops[direction]);
-    let least_bytes = sum(|spec, direction| spec.rates.min_bytes[direction]);
-    let least_iops = sum(|spec, direction| spec.rates.min_iops[direction]);
-    if bytes > 0 || least_bytes > 0 {
-        let prefixes = Prefixes::of_kb_base(units.kb_base);
-        let text = |rate| num(rate, units.significant_figures, prefixes, NumberUnit::BytesPerSecond);
-        format!(", {}-{}", text(least_bytes), text(bytes))
-    } else if iops > 0 || least_iops > 0 {
-        format!(", {least_iops}-{iops} IOPS")
-    } else {
-        String::new()
-    }
-}
-
-/// One letter per job in order, with equal neighbours merged: `m(2),_(1)`.
-fn states(jobs: &[(&JobSpec, &JobProgress)]) -> String {
-    let letters: Vec<char> = jobs.iter().map(|(spec, job)| letter(spec, job.state)).collect();
-    let runs: Vec<String> =
-        letters.chunk_by(|a, b| a == b).map(|run| format!("{}({})", run[0], run.len())).collect();
-    runs.join(",")
-}
-
-fn letter(spec: &JobSpec, state: JobState) -> char {
-    match state {
-        JobState::NotCreated => 'P',
-        JobState::Initialized | JobState::SettingUp => 'I',
-        JobState::PreReading => 'p',
-        JobState::Ramp => '/',
-        JobState::Verifying => 'V',
-        JobState::Running => workload_letter(spec),
-        JobState::Fsyncing => 'F',
-        JobState::Finishing => 'f',
-        JobState::Reaped => '_',
-        JobState::Failed => 'X',
-    }
-}
-
-/// The letter for the workload of a running job; capitals are sequential. A mix of 0 % or 100 % reads counts as writes or reads.
-fn workload_letter(spec: &JobSpec) -> char {
-    let sequential = match spec.rw {
-        ReadWrite::Read | ReadWrite::RandRead => 'R',
-        ReadWrite::Write | ReadWrite::RandWrite | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite => 'W',
-        ReadWrite::Trim | ReadWrite::RandTrim => 'D',
-        ReadWrite::Every => 'M',
-        ReadWrite::Mixed | ReadWrite::RandMixed => match spec.rwmixread {
-            100 => 'R',
-            0 => 'W',
-            _ => 'M',
-        },
-    };
-    if spec.rw.is_random() { sequential.to_ascii_lowercase() } else { sequential }
 }
 
 /// The growth of a counter per second.

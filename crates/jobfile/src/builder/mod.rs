@@ -362,6 +362,7 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[GivenOption]>], personal: &'sta
             file_number: draft.scope,
             first_of_file: draft.first_of_file,
             fails_after_first_io: draft.fails_after_first_io,
+            server: None,
             origin: draft.origin,
         });
     }

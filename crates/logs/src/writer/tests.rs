@@ -6,6 +6,7 @@ mod shared;
 mod summed;
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use ferrio_job::{JobSpec, LogKind, Logs, WindowValue};
 use ferrio_plan::testing::{default_job, plan};
@@ -35,7 +36,7 @@ fn without_rates(logs: &mut Logs) {
 /// Writes the batches; returns the errors reported at the start and at the end, and the result.
 fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, RunResult) {
     let mut reported = Vec::new();
-    let logs = LogWriter::start(plan, None, &mut |problem| reported.push(problem.message)).unwrap();
+    let logs = LogWriter::start(plan, None, None, &mut |problem| reported.push(problem.message)).unwrap();
     let sender = logs.sender();
     batches.into_iter().for_each(|batch| sender.send(batch, || false));
     drop(sender);
@@ -89,7 +90,7 @@ fn rates(time_ms: u64, per_second: [u64; 3]) -> RateSample {
 
 #[test]
 fn without_log_options_nothing_is_started() {
-    assert!(LogWriter::start(&plan(vec![default_job("a")]), None, &mut |_| ()).is_none());
+    assert!(LogWriter::start(&plan(vec![default_job("a")]), None, None, &mut |_| ()).is_none());
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn hundreds_of_jobs_do_not_keep_their_files_open() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan((1..=100).map(|number| job(dir.path(), number, 0)));
     let batch = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
-    let logs = LogWriter::start(&plan, None, &mut |line| panic!("{}", line.message)).unwrap();
+    let logs = LogWriter::start(&plan, None, None, &mut |line| panic!("{}", line.message)).unwrap();
     let open =
         std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| entry.ok()?.path().read_link().ok());
     assert_eq!(open.filter(|path| path.starts_with(dir.path())).count(), 0);
@@ -323,7 +324,7 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("agg").display().to_string();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("agg-trim_bw.log")).unwrap();
-    let logs = LogWriter::start(&plan(vec![default_job("a")]), Some(&prefix), &mut |line| {
+    let logs = LogWriter::start(&plan(vec![default_job("a")]), Some(&prefix), None, &mut |line| {
         panic!("{}", line.message)
     });
     let logs = logs.unwrap();
@@ -340,7 +341,7 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     );
     let mut reported = Vec::new();
     let nowhere = dir.path().join("none/x").display().to_string();
-    assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), &mut |line| reported.push(line)).is_some());
+    assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), None, &mut |line| reported.push(line)).is_some());
     assert_eq!(reported.len(), 3);
     assert!(
         reported[0]
@@ -480,4 +481,23 @@ fn a_job_that_needs_single_ios_for_a_log_has_no_sums() {
         spec.logs.single_rates = true;
         without_rates(&mut spec.logs);
     }));
+}
+
+#[test]
+fn logs_with_an_outlet_are_sent_and_no_file_is_created() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = job(&dir.path().join("none"), 1, 0);
+    ["write_lat_log", "write_iops_log"].iter().for_each(|option| job.logs.set_prefix(option, None));
+    let name = dir.path().join("none/x_bw.1.log").display().to_string();
+    let sent: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+    let to = Arc::clone(&sent);
+    let outlet = LogOutlet(Arc::new(move |name, bytes| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        to.lock().unwrap().push((name.to_owned(), text));
+    }));
+    let plan = plan(vec![job]);
+    let logs = LogWriter::start(&plan, None, Some(&outlet), &mut |line| panic!("{}", line.message)).unwrap();
+    assert!(logs.finish(&mut RunResult::default()).is_empty());
+    assert_eq!(*sent.lock().unwrap(), [(name, String::new())]);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }

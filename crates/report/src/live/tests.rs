@@ -1,5 +1,8 @@
+use super::status::{states, workload_letter};
 use super::*;
+use ferrio_job::{JobSpec, ReadWrite};
 use ferrio_plan::testing::{default_job, plan};
+use ferrio_results::{JobProgress, JobState};
 
 const MIB: u64 = 1 << 20;
 
@@ -367,4 +370,21 @@ fn sessions_of_a_database_show_their_transactions_per_second() {
     let narrow = line(2000, [1600, 650], 45);
     assert_eq!(narrow.trim_end(), "Jobs: 3: [250 TPS][eta 00m:07s]");
     assert!(line(3000, [1600, 650], 120).starts_with("Jobs: 3 (f=3): [m(3)][33.3%][0 TPS][eta 00m:06s]"));
+}
+
+#[test]
+fn a_line_of_several_hosts_has_the_sums_of_their_jobs() {
+    let plan = example();
+    let status = |ms, ios| {
+        let jobs = [JobState::Running; 3].map(|state| job(state, ms, ios, 0));
+        LiveStatus::new(&plan, &totals(ms, &jobs), Compat::Fio)
+    };
+    let mut live = live();
+    let start = [status(1000, 100), status(1000, 100)];
+    assert_eq!(live.update_together(start.iter(), None).unwrap(), "Jobs: 6 (f=6), 0B/s-2048KiB/s\r");
+    let later = [status(4000, 300), status(4000, 500)];
+    assert_eq!(
+        live.update_together(later.iter(), None).unwrap(),
+        "Jobs: 6 (f=6), 0B/s-2048KiB/s: [m(2),W(1),m(2),W(1)][80.0%][r=2400KiB/s][r=600 IOPS][eta 00m:01s]\r"
+    );
 }

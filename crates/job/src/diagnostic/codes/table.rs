@@ -288,6 +288,17 @@ subjects! {
         "other-disk-load" Hidden: "the disk transferred clearly more data than the jobs did";
         "other-cpu-load" Hidden: "other programs or other virtual machines used much of the CPU time";
     }
+    "Servers and clients" {
+        "server-address" Stderr: "a server cannot listen at an address, or a client cannot reach it";
+        "server-option" Stderr: "an option or a word is of no use to a server";
+        "server-daemon" Stderr: "a server cannot be started in the background";
+        "server-token" Stderr: "the secret that clients and servers share cannot be read";
+        "open-server" Stderr: "a server listens to other machines and wants no token: anyone who can reach it may run jobs";
+        "foreign-peer" Stderr: "the other end of a connection speaks another protocol";
+        "client-option" Stderr: "an option has no effect on jobs that run on servers, or none where it is written";
+        "client-jobs" Stderr: "a server gets no job file, or job options of the command line that it does not get";
+        "host-list" Stderr: "a file that --client names is no list of hosts";
+    }
     "While jobs run" {
         "note" Stderr: "general information";
         "no-effect" Hidden: "a command-line option has no effect";
