@@ -18,6 +18,7 @@ mod daemon;
 mod host_commands;
 mod host_texts;
 mod listener;
+mod program_copy;
 pub mod ranks;
 mod remote_words;
 mod run_on_hosts;

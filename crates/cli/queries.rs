@@ -89,7 +89,7 @@ fn inflate(path: &Path) -> Result<u8, Error> {
 }
 
 /// The version line; scripts that call the program `fio` expect fio's.
-fn version(compat: Compat) -> String {
+pub fn version(compat: Compat) -> String {
     match compat {
         Compat::Fio => FIO_VERSION.to_owned(),
         Compat::Ferrio => format!("ferrio {} ({FIO_VERSION} compatible)", env!("CARGO_PKG_VERSION")),

@@ -32,17 +32,18 @@ pub fn run(
     messages: Messages,
 ) -> Result<u8, Error> {
     let names = names(wanted)?;
-    let connect = || names.iter().map(|name| host_commands::start(name, wanted.via.as_deref())).collect();
+    let connect = |stop: &Receiver<()>| host_commands::start(&names, wanted, stop);
     run_on(&names, connect, items, settings, messages)
 }
 
-/// Runs the jobs on hosts of these names, which `connect` connects when all is ready here, and returns the exit status.
+/// Runs the jobs on hosts of these names, which `connect` connects when all is ready here, unless there is a stop, and returns the exit
+/// status.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
 pub fn run_on(
     names: &[String],
-    connect: impl FnOnce() -> Vec<io::Result<Ends>>,
+    connect: impl FnOnce(&Receiver<()>) -> Vec<io::Result<Ends>>,
     items: &[Item],
     settings: &ProgramSettings,
     messages: Messages,
@@ -59,7 +60,7 @@ pub fn run_on(
     let mut run = RunOnHosts::open(names, settings, messages)?;
     let stop = stop_requests().map_err(Error::Agent)?;
     host_commands::raise_limit(names.len());
-    let hosts = connect().into_iter().zip(plans).collect();
+    let hosts = connect(&stop).into_iter().zip(plans).collect();
     let how = CoordinatorSettings {
         require_all: settings.has(ProgramOption::RequireAll),
         only_check: false,

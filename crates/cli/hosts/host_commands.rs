@@ -3,15 +3,19 @@
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+use std::sync::mpsc::Receiver;
 
 use ferrio_hosts::{Carrier as _, Ends};
 use nix::sys::resource::{Resource, setrlimit};
 
-/// The place of the host's name in the command of `--via`.
-const HOST_PLACE: &str = "{host}";
+use super::program_copy;
+use crate::settings::HostSettings;
 
-/// The agent, as it is called on each host.
-const AGENT: &str = "ferrio agent";
+/// The place of the host's name in the command of `--via`.
+pub const HOST_PLACE: &str = "{host}";
+
+/// How ferrio is called on each host, if the user does not say.
+const FERRIO: &str = "ferrio";
 
 /// Descriptors that a host takes: three pipes, and one of a file that is just being opened.
 const DESCRIPTORS_OF_HOST: u64 = 4;
@@ -30,40 +34,81 @@ pub fn raise_limit(hosts: usize) {
     }
 }
 
-/// Starts the agent of a host.
-///
-/// # Errors
-/// The command cannot be started here.
-pub fn start(host: &str, via: Option<&str>) -> io::Result<Ends> {
-    let mut command = match via {
-        None => ssh(host),
-        Some(via) => shell(&via.replace(HOST_PLACE, &quoted(host))),
+/// Starts the agent of each host, or says why there is none. `stop` ends the wait for a copy of the program.
+#[must_use]
+pub fn start(hosts: &[String], wanted: &HostSettings, stop: &Receiver<()>) -> Vec<io::Result<Ends>> {
+    if wanted.copy {
+        let shells = hosts.iter().map(|host| run(host, wanted, "sh")).collect();
+        return program_copy::agents_of(shells, ferrio(wanted), stop);
+    }
+    let agent = format!("{} agent", ferrio(wanted));
+    hosts.iter().map(|host| run(host, wanted, &agent)).collect()
+}
+
+fn ferrio(wanted: &HostSettings) -> &str {
+    wanted.ferrio.as_deref().unwrap_or(FERRIO)
+}
+
+/// Runs a command of the shell on a host.
+fn run(host: &str, wanted: &HostSettings, command: &str) -> io::Result<Ends> {
+    let mut command = match &wanted.via {
+        None => ssh(host, command),
+        Some(via) => shell(&format!("{} {command}", via.replace(HOST_PLACE, &quoted(host)))),
     };
     // A Ctrl-C is for the coordinator, which tells the agents itself.
     command.process_group(0);
     command.split()
 }
 
-/// ssh with the user's configuration. It may not ask for a password: a thousand could not be answered.
-fn ssh(host: &str) -> Command {
+/// ssh with the user's configuration, except for what would disturb a conversation: terminals, questions such as that for a password, which
+/// nobody could answer for a thousand hosts, and ports that are forwarded for sessions. `ssh: connect to host ...: Connection timed out`
+/// says more than that there was no sign of life.
+fn ssh(host: &str, remote: &str) -> Command {
     let mut command = Command::new("ssh");
-    command.args(["-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "--", host, AGENT]);
+    command.args([
+        "-T",
+        "-x",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "ClearAllForwardings=yes",
+        "-o",
+        "ConnectTimeout=30",
+    ]);
+    command.args(["-o", "ServerAliveInterval=5", "--", host, remote]);
     command
 }
 
-fn shell(via: &str) -> Command {
+fn shell(line: &str) -> Command {
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", &format!("{via} {AGENT}")]);
+    command.args(["-c", line]);
     command
 }
 
 /// One word of a shell.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
+}
+
+/// What to do about an agent that did not start, for the reason that the command gave.
+#[must_use]
+pub fn advice(host: &str, wanted: &HostSettings, reason: &str) -> String {
+    let lacks_ferrio =
+        ["command not found", "No such file", "not found"].iter().any(|words| reason.contains(words));
+    if lacks_ferrio && reason.contains("ferrio") {
+        return "install ferrio there in the PATH of commands without a terminal, name it with --ferrio-path=/opt/bin/ferrio, or send \
+                this program along with --copy"
+            .to_owned();
+    }
+    let command = match &wanted.via {
+        None => format!("ssh -o BatchMode=yes {}", quoted(host)),
+        Some(via) => via.replace(HOST_PLACE, &quoted(host)),
+    };
+    format!("this must print a version: {command} {} --version", ferrio(wanted))
 }
 
 #[cfg(test)]
@@ -76,5 +121,19 @@ mod tests {
         assert_eq!(quoted("a b;c"), "'a b;c'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn the_advice_depends_on_what_the_command_said() {
+        let wanted =
+            |via: Option<&str>| HostSettings { via: via.map(str::to_owned), ..HostSettings::default() };
+        let lacking = advice("n1", &wanted(None), "bash: line 1: ferrio: command not found");
+        assert!(lacking.contains("--copy") && lacking.contains("--ferrio-path"), "{lacking}");
+        assert_eq!(
+            advice("n1", &wanted(None), "Permission denied (publickey)."),
+            "this must print a version: ssh -o BatchMode=yes n1 ferrio --version"
+        );
+        let pod = advice("a b", &wanted(Some("kubectl exec -i {host} --")), "pods \"a b\" not found");
+        assert_eq!(pod, "this must print a version: kubectl exec -i 'a b' -- ferrio --version");
     }
 }

@@ -140,7 +140,7 @@ fn coordinate(
     messages: Messages,
 ) -> Result<u8, Error> {
     let mut others = Some(others);
-    let connect = || {
+    let connect = |_: &_| {
         let others = others.take().unwrap_or_default();
         std::iter::once(own_agent()).chain(others.into_iter().map(Ok)).collect()
     };

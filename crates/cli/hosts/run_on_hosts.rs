@@ -1,11 +1,12 @@
 //! A run on many hosts as it comes in, and its report.
 
-use ferrio_hosts::{AgentHello, ClockTime, CoordinatorAction, HostId, PhaseStart, ToCoordinator};
+use ferrio_hosts::{AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, ToCoordinator};
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_report::model::{HostClockReport, PhaseReport};
 use ferrio_report::{Format, HostReport, HostsReport, RunHost};
 use ferrio_thresholds::Judgement;
 
+use super::host_commands;
 use super::host_texts::HostTexts;
 use crate::error::Error;
 use crate::messages::Messages;
@@ -19,6 +20,8 @@ pub struct RunOnHosts<'a> {
     output: Output,
     texts: HostTexts,
     settings: &'a ProgramSettings,
+    /// The user was told what to do about an agent that does not start.
+    is_advised: bool,
     messages: Messages,
     /// When the first phase was planned to begin: the start of the common time axis.
     begin: Option<ClockTime>,
@@ -43,6 +46,7 @@ impl<'a> RunOnHosts<'a> {
             output: Output::open(settings, messages)?,
             texts: HostTexts::new(messages, settings.formats.has(Format::Normal)),
             settings,
+            is_advised: false,
             messages,
             begin: None,
             failed: 0,
@@ -62,6 +66,7 @@ impl<'a> RunOnHosts<'a> {
             }
             CoordinatorAction::Began { host, start, .. } => self.begin(host, start),
             CoordinatorAction::Deliver(host, message) => self.hear(host, message),
+            CoordinatorAction::Lost(host, HostLoss::NotStarted(reason)) => self.miss(host, &reason),
             CoordinatorAction::Lost(host, loss) => self.lose(host, &loss.to_string()),
             CoordinatorAction::Send(..) | CoordinatorAction::Close(_) | CoordinatorAction::Finished => {}
         }
@@ -102,6 +107,17 @@ impl<'a> RunOnHosts<'a> {
                 self.was_interrupted |= status & 128 != 0;
             }
             _ => {}
+        }
+    }
+
+    /// A host without an agent. What is missing on one is missing on others, too: the advice comes once.
+    fn miss(&mut self, HostId(at): HostId, reason: &str) {
+        self.lose(HostId(at), &HostLoss::NotStarted(reason.to_owned()).to_string());
+        if let Some(wanted) = &self.settings.hosts
+            && !std::mem::replace(&mut self.is_advised, true)
+        {
+            let advice = host_commands::advice(&self.report.hosts[at].name, wanted, reason);
+            self.messages.note(&Diagnostic::note(advice).code("host-lost"));
         }
     }
 

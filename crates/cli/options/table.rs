@@ -331,6 +331,16 @@ program_options! {
         .parser(values::name)
         .needs(HOSTS, "--via is the way to hosts: add --hosts or --hosts-file")
         .on_hosts(OnHosts::Coordinator);
+    FerrioPath => own("ferrio-path", "COMMAND", NETWORK,
+        "How ferrio is called on the hosts, if it is not in the PATH of their shells: /opt/bin/ferrio, or 'sudo ferrio'")
+        .only_ferrio()
+        .parser(values::name)
+        .needs(HOSTS, "--ferrio-path is about hosts: add --hosts or --hosts-file")
+        .on_hosts(OnHosts::Coordinator);
+    Copy => own_flag("copy", NETWORK, "Send this program to hosts that lack it; its file there is removed when it has started")
+        .only_ferrio()
+        .needs(HOSTS, "--copy is about hosts: add --hosts or --hosts-file")
+        .on_hosts(OnHosts::Coordinator);
     RequireAll => own_flag("require-all", NETWORK, "End the jobs on all hosts when one is lost, instead of going on without it")
         .only_ferrio()
         .needs(HOSTS_OR_RANKS, "--require-all is about hosts: add --hosts, --hosts-file or --ranks=auto")

@@ -10,7 +10,7 @@ use crate::options::ProgramOption;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A run on many hosts (`--hosts`, `--hosts-file`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostSettings {
     /// The list of `--hosts`.
     pub list: String,
@@ -18,6 +18,10 @@ pub struct HostSettings {
     pub file: Option<String>,
     /// The command to reach a host, instead of ssh.
     pub via: Option<String>,
+    /// How ferrio is called on the hosts, if the user says so.
+    pub ferrio: Option<String>,
+    /// Hosts that lack this program get a copy.
+    pub copy: bool,
 }
 
 impl HostSettings {
@@ -29,6 +33,8 @@ impl HostSettings {
             list: list.unwrap_or_default(),
             file,
             via: given.value(ProgramOption::Via),
+            ferrio: given.value(ProgramOption::FerrioPath),
+            copy: given.has(ProgramOption::Copy),
         })
     }
 }

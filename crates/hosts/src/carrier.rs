@@ -3,11 +3,11 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::{Challenge, Token};
 
@@ -193,9 +193,25 @@ impl Read for CommandOutput {
     }
 }
 
+/// How long a command that has closed its output and said nothing may take to end.
+const STATUS_TIMEOUT: Duration = Duration::from_millis(50);
+
 struct RunningCommand {
     child: Child,
     last_line: Arc<Mutex<Vec<u8>>>,
+}
+
+impl RunningCommand {
+    /// Its exit status, if it ends soon.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if begin.elapsed() < STATUS_TIMEOUT => thread::sleep(Duration::from_millis(1)),
+                ended => return ended.ok().flatten(),
+            }
+        }
+    }
 }
 
 impl Closer for RunningCommand {
@@ -207,7 +223,12 @@ impl Closer for RunningCommand {
     fn last_words(&mut self) -> Option<String> {
         let line = self.last_line.lock().ok()?;
         let text: String = String::from_utf8_lossy(&line).chars().filter(|c| !c.is_control()).collect();
-        (!text.is_empty()).then_some(text)
+        if !text.is_empty() {
+            return Some(text);
+        }
+        drop(line);
+        let status = self.status()?;
+        (!status.success()).then(|| format!("the command ended with {status}"))
     }
 }
 

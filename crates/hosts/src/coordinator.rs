@@ -120,8 +120,10 @@ impl Coordinator {
         }
         match input {
             CoordinatorInput::Message(host, message) => self.hear(host, message, now, actions),
-            CoordinatorInput::Disconnected(host, reason) => {
-                self.lose(host, HostLoss::Disconnected(reason), actions)
+            CoordinatorInput::Disconnected(id, reason) => {
+                let has_greeted = self.hosts.get(id.0).is_some_and(|host| host.stage != Stage::Greeting);
+                let loss = if has_greeted { HostLoss::Disconnected } else { HostLoss::NotStarted };
+                self.lose(id, loss(reason), actions);
             }
             CoordinatorInput::Alive(host) => self.note_life(host, now),
             CoordinatorInput::Stop if self.is_stopping => self.abandon(actions),

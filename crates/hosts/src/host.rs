@@ -14,6 +14,9 @@ pub struct HostId(pub usize);
 /// Why a host gives no (more) results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostLoss {
+    /// There was no word of an agent. The reason is the carrier's.
+    #[error("no agent answers: {0}")]
+    NotStarted(String),
     /// The connection ended. The reason is the carrier's, for example the last line of ssh.
     #[error("the connection ended: {0}")]
     Disconnected(String),

@@ -138,7 +138,7 @@ fn the_last_words_of_a_command_say_why_a_host_is_lost() {
     assert_eq!(good.join().unwrap(), 0);
     let mut losses = losses(&seen);
     losses.sort();
-    assert_eq!(losses[0], (1, "the connection ended: ssh: no route to node3".to_owned()));
+    assert_eq!(losses[0], (1, "no agent answers: ssh: no route to node3".to_owned()));
     assert_eq!(losses[1].0, 2);
     assert!(losses[1].1.contains("No such file or directory"), "{losses:?}");
     assert!(seen.iter().any(|action| matches!(
@@ -286,7 +286,7 @@ fn a_message_that_is_cut_is_no_message() {
     theirs.write_all(br#"{"message":"hello","protocol":{"maj"#).unwrap();
     drop(theirs);
     let losses = losses(&all(vec![(ours.split(), plan(""))], SETTINGS));
-    assert_eq!(losses, [(0, "the connection ended: the connection was cut within a message".to_owned())]);
+    assert_eq!(losses, [(0, "no agent answers: the connection was cut within a message".to_owned())]);
 }
 
 fn write(mut stream: &UnixStream, message: &ToAgent) -> bool {

@@ -594,7 +594,7 @@ impl Seen {
         self.dead_coordinators += usize::from(world.coordinator_died.is_some());
         for (_, loss) in &outcome.lost {
             *match loss {
-                HostLoss::Disconnected(_) => &mut self.disconnected,
+                HostLoss::NotStarted(_) | HostLoss::Disconnected(_) => &mut self.disconnected,
                 HostLoss::Silent(_) => &mut self.silent,
                 HostLoss::OtherVersion { .. } => &mut self.other_versions,
                 HostLoss::Abandoned => &mut self.abandoned,

@@ -104,16 +104,20 @@ impl Environment {
         let mut rest = text;
         while let Some(at) = rest.find('$') {
             let (before, after) = (&rest[..at], &rest[at + 1..]);
-            let word = leading_word(after);
+            let in_braces = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+            let (word, behind) = in_braces.unwrap_or_else(|| after.split_at(leading_word(after).len()));
             replaced.push_str(before);
             match host.variable(word) {
                 Some(value) => {
                     replaced.push_str(&value);
                     has_number |= word != "host";
+                    rest = behind;
                 }
-                None => replaced.extend(["$", word]),
+                None => {
+                    replaced.push('$');
+                    rest = after;
+                }
             }
-            rest = &after[word.len()..];
         }
         replaced.push_str(rest);
         // fio would take paths for divisions.
@@ -178,6 +182,9 @@ mod tests {
             assert_eq!(host.expand(line).text, text);
             assert!(!machine().expand(line).text.contains("n1"), "without a host: {line}");
         }
+        let typed = |value: &str| host.with_host(value).map(|(text, _)| text);
+        assert_eq!(typed("${host}b.${rank}-${A}").as_deref(), Some("n1b.2-${A}"));
+        assert_eq!(typed("$A ${rank $"), None);
         assert!(host.expand("offset=$rank*1g").has_keyword);
         assert!(!host.expand("size=$host").has_keyword);
         let as_fio = Environment { dialect: Dialect::Fio, ..host };

@@ -3,4 +3,6 @@
 // First, because the other modules use its macro.
 #[macro_use]
 mod cluster;
+mod job_options;
+mod reaching_hosts;
 mod ssh;

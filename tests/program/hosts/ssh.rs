@@ -24,19 +24,16 @@ fn a_host_that_ssh_does_not_reach_is_named_with_the_words_of_ssh() {
     };
     let stderr = run("host1,nohost,nobody@host2,host3").messages();
     for words in [
-        "nohost is lost: the connection ended: ssh: Could not resolve hostname nohost: ",
-        "nobody@host2 is lost: the connection ended: nobody@host2: Permission denied (publickey",
-        "host3 is lost: the connection ended: ssh: connect to host host3 port 22: ",
+        "nohost is lost: no agent answers: ssh: Could not resolve hostname nohost: ",
+        "nobody@host2 is lost: no agent answers: nobody@host2: Permission denied (publickey",
+        "host3 is lost: no agent answers: ssh: connect to host host3 port 22: ",
     ] {
         assert!(stderr.contains(words), "{words}\n{stderr}");
     }
     // Keys of hosts that have changed are ssh's business as well.
     fs::write(cluster.file("known_hosts"), "").unwrap();
     let stderr = run("host1").messages();
-    assert!(
-        stderr.contains("host1 is lost: the connection ended: Host key verification failed."),
-        "{stderr}"
-    );
+    assert!(stderr.contains("host1 is lost: no agent answers: Host key verification failed."), "{stderr}");
 }
 
 /// A job that writes a file until it is told to end, and removes it then.
