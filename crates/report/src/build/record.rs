@@ -21,6 +21,8 @@ pub(crate) struct EntryRecord<'a> {
     /// Name of the first job.
     pub(crate) jobname: String,
     pub(crate) groupid: u32,
+    /// Number of the first job in the run, from 1.
+    pub(crate) job_number: u32,
     /// Number of jobs.
     pub(crate) jobs: usize,
     /// Options of the last job.
@@ -138,6 +140,7 @@ impl<'a> EntryRecord<'a> {
         Some(EntryRecord {
             jobname: report_name(first).to_owned(),
             groupid: first.group,
+            job_number: first.number,
             jobs: indices.len(),
             options: last.options.clone(),
             desc: first.description.clone(),

@@ -4,6 +4,7 @@ use ferrio_job::UnifiedReporting;
 use ferrio_stats::{Buckets, DirectionStats};
 
 use super::RunHost;
+use super::series::began_ms;
 use crate::build::record::EntryRecord;
 use crate::host_report::HostReport;
 use crate::model::{HostDirectionReport, HostEntryReport};
@@ -37,9 +38,7 @@ pub(super) fn entry_figures(entry: &EntryRecord<'_>, buckets: Buckets) -> HostEn
 
 /// When an entry began on the axis of the whole run. The run of a host begins when its first job does.
 pub(super) fn start_ms(host: &RunHost, entry: &EntryRecord<'_>) -> Option<u64> {
-    let began_us = host.phases.first().map_or(0, |phase| phase.reached_us.max(0));
-    let began_ms = u64::try_from(began_us / 1000).unwrap_or(0);
-    Some(entry.start_offset_ms?.saturating_add(began_ms))
+    Some(entry.start_offset_ms?.saturating_add(began_ms(host)))
 }
 
 /// `None` without I/O.

@@ -32,6 +32,7 @@ pub(super) fn merged(entries: &[EntryOfHost<'_>]) -> Option<EntryRecord<'static>
     Some(EntryRecord {
         jobname: first.jobname.clone(),
         groupid: first.groupid,
+        job_number: first.job_number,
         jobs: all().map(|entry| entry.jobs).fold(0, usize::saturating_add),
         options: common_options(all().map(|entry| &entry.options)),
         desc: first.desc.clone().filter(|desc| all().all(|entry| entry.desc.as_ref() == Some(desc))),

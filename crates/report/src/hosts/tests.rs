@@ -8,9 +8,11 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{HostsReport, RunHost};
-use crate::model::{PhaseReport, RunReport};
+use crate::model::{DirectionSeries, PhaseReport, RunReport, Series};
 use crate::text::tests::options;
-use crate::{Format, Formats, HostReport, HostsIntervalReport, ReportOptions, TerseLayout, TerseVersion};
+use crate::{
+    Format, Formats, HostReport, HostsIntervalReport, ReportOptions, RunSeries, TerseLayout, TerseVersion,
+};
 
 /// Reads of 1 KiB in `runtime_ms` with these latencies.
 fn reads(latencies: &[u64], runtime_ms: u64) -> JobStats {
@@ -439,4 +441,41 @@ fn each_interval_has_a_line_per_host_and_one_of_all() {
     assert_eq!(second[2]["read"]["iops"].as_f64(), Some(1.0));
     // The completion latencies of 2000 ns, a third of which is submission, without those of the first interval.
     assert_eq!(second[2]["read"]["clat_ns"]["mean"].as_f64(), Some(1334.0));
+
+#[test]
+fn the_common_interval_is_what_hosts_recorded_in_it() {
+    let host = |ios: &[u64]| {
+        let total = usize::try_from(ios.iter().sum::<u64>()).unwrap();
+        let jobs = vec![(
+            named("a"),
+            JobResult { start_ms: 1, ..done(reads(&vec![1000; total], 500 * ios.len() as u64)) },
+        )];
+        let column = DirectionSeries {
+            ios: ios.to_vec(),
+            bytes: ios.iter().map(|ios| ios * 1024).collect(),
+            ..DirectionSeries::default()
+        };
+        let series = Series {
+            jobname: "a".into(),
+            job_number: 1,
+            interval_ms: 500,
+            start_ms: 1,
+            time_ms: (1..=ios.len() as u64).map(|row| 1 + 500 * row).collect(),
+            read: Some(column),
+            ..Series::default()
+        };
+        let options = options(true);
+        let options =
+            ReportOptions { series: RunSeries { jobs: vec![series], ..RunSeries::default() }, ..options };
+        host_report(jobs, &options)
+    };
+    let mut run =
+        HostsReport::new(vec![RunHost::new("a", None), RunHost::new("b", None)], options(true), false);
+    run.take_last(0, host(&[100, 100, 500]));
+    run.take_last(1, host(&[50, 150]));
+    let ferrio = run.together().ferrio.unwrap();
+    let common = &ferrio.common_intervals[0];
+    assert_eq!((common.from_ms, common.to_ms, common.sampled), (1, 1001, true));
+    assert_eq!(common.read.unwrap().iops, 400.0);
+    assert_eq!(ferrio.series[0].read.as_ref().unwrap().ios, [150, 250, 500]);
 }

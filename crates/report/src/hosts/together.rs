@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::common::common_interval;
+use super::common::{HostPart, common_interval, host_series};
 use super::host_entries::{entry_figures, host_entries};
 use super::merge::{EntryOfHost, common_options, merged, merged_databases};
+use super::series::{disk_series, merged_series};
 use super::stragglers::{late_starts, mark_stragglers};
 use super::{HostsReport, RunHost};
 use crate::build::HistogramOptions;
@@ -18,7 +19,7 @@ use crate::grouping::grouped;
 use crate::host_report::HostReport;
 use crate::model::{
     ClockReport, DiskReport, FORMAT, FerrioReport, GroupReport, HostEntryReport, HostOfRun, JobReport,
-    MachineReport, Note, Pairs, RunEnd, RunFacts, RunReport, Warning,
+    MachineReport, Note, Pairs, RunEnd, RunFacts, RunReport, Series, Warning,
 };
 
 /// The name of the entry of everything.
@@ -37,7 +38,7 @@ pub(crate) struct HostPart<'a> {
 
 /// The entries of all hosts that are one entry of the report.
 struct NamedEntries<'a> {
-    parts: Vec<(&'a RunHost, &'a HostReport, &'a EntryRecord<'static>)>,
+    parts: Vec<HostPart<'a>>,
     /// The indices of each host and of its entry.
     places: Vec<(usize, usize)>,
 }
@@ -45,6 +46,11 @@ struct NamedEntries<'a> {
 impl<'a> NamedEntries<'a> {
     fn of_hosts(&self) -> impl Iterator<Item = EntryOfHost<'a>> {
         self.parts.iter().map(|&(host, _, entry)| EntryOfHost { host: &host.name, entry })
+    }
+
+    /// Figures over time, if hosts recorded them.
+    fn series(&self) -> Option<Series> {
+        merged_series(&self.parts.iter().filter_map(host_series).collect::<Vec<_>>())
     }
 
     fn merged(&self) -> Option<EntryRecord<'static>> {
@@ -81,6 +87,10 @@ pub(super) fn report(run: &HostsReport) -> RunReport {
             .map(|record| database_report(record, histograms))
             .collect(),
         common_intervals: named.iter().filter_map(|named| common_interval(&named.parts)).collect(),
+        series: named.iter().filter_map(NamedEntries::series).collect(),
+        device_series: disk_series(
+            run.reported().map(|(host, report)| (host, report.ferrio.device_series.as_slice())),
+        ),
         all_hosts: all_hosts(&named, histograms),
         hosts,
         warnings,

@@ -147,6 +147,8 @@ pub struct CommonIntervalReport {
     pub from_ms: u64,
     /// When the first host ended. The interval is empty if this is not later than `from_ms`; the directions are absent then.
     pub to_ms: u64,
+    /// True if the rates are those that hosts recorded in the interval; false if each host counts with its mean rate.
+    pub sampled: bool,
     /// Reads; absent without any, as are the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<CommonDirectionReport>,
