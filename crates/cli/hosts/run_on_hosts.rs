@@ -3,7 +3,7 @@
 use ferrio_hosts::{AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, ToCoordinator};
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_report::model::{HostClockReport, PhaseReport};
-use ferrio_report::{Format, HostReport, HostsReport, RunHost};
+use ferrio_report::{Format, HostReport, HostsReport, ReportedHost};
 use ferrio_thresholds::Judgement;
 
 use super::host_commands;
@@ -39,7 +39,7 @@ impl<'a> RunOnHosts<'a> {
     /// # Errors
     /// An output cannot be opened.
     pub fn open(names: &[String], settings: &'a ProgramSettings, messages: Messages) -> Result<Self, Error> {
-        let hosts = names.iter().map(|name| RunHost::new(name, None)).collect();
+        let hosts = names.iter().map(|name| ReportedHost::new(name, None)).collect();
         let options = settings.report_options().in_formats(settings.all_formats());
         Ok(RunOnHosts {
             report: HostsReport::new(hosts, options, false),

@@ -4,7 +4,7 @@ use std::fs;
 
 use ferrio_compare::{Figure, compare, read_side, text};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_report::{Formats, HostReport, HostsReport, ReportOptions, RunHost, RunReport, TerseVersion};
+use ferrio_report::{Formats, HostReport, HostsReport, ReportOptions, ReportedHost, RunReport, TerseVersion};
 use ferrio_results::{JobResult, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats};
 use ferrio_thresholds::{Threshold, judge};
@@ -26,7 +26,7 @@ fn host_report(ios: u64, ns: u64, options: &ReportOptions) -> HostReport {
 /// A run on `n1`, `n2`, …
 fn run_on(hosts: &[(u64, u64)]) -> RunReport {
     let options = ReportOptions::new(Formats::default(), TerseVersion::default(), "fio-3.42");
-    let names = (1..=hosts.len()).map(|number| RunHost::new(format!("n{number}"), None)).collect();
+    let names = (1..=hosts.len()).map(|number| ReportedHost::new(format!("n{number}"), None)).collect();
     let mut run = HostsReport::new(names, options.clone(), true);
     for (at, &(ios, ns)) in hosts.iter().enumerate() {
         run.take_last(at, host_report(ios, ns, &options));

@@ -20,7 +20,7 @@ pub(crate) use stragglers::CODES as WARNING_CODES;
 
 /// A host of the run as its coordinator knows it.
 #[derive(Clone, Debug, Default)]
-pub struct RunHost {
+pub struct ReportedHost {
     /// As the user wrote it, without type and port.
     pub name: String,
     /// The TCP port; fio shows its default port for hosts without one.
@@ -39,11 +39,11 @@ pub struct RunHost {
     report: Option<HostReport>,
 }
 
-impl RunHost {
+impl ReportedHost {
     /// A host that was not reached yet.
     #[must_use]
     pub fn new(name: impl Into<String>, port: Option<u16>) -> Self {
-        RunHost { name: name.into(), port, ..RunHost::default() }
+        ReportedHost { name: name.into(), port, ..ReportedHost::default() }
     }
 }
 
@@ -51,7 +51,7 @@ impl RunHost {
 #[derive(Clone, Debug)]
 pub struct HostsReport {
     /// By rank. What is known of a host may change until the last report is written.
-    pub hosts: Vec<RunHost>,
+    pub hosts: Vec<ReportedHost>,
     options: ReportOptions,
     with_documents: bool,
     /// The entries that came, in order: interim ones of a host are before its last ones.
@@ -64,7 +64,7 @@ impl HostsReport {
     /// The report of a run on these hosts. `options` are those of the coordinator, whose time is that of the document; `with_documents` puts
     /// the whole document of each host into that of all hosts.
     #[must_use]
-    pub fn new(hosts: Vec<RunHost>, options: ReportOptions, with_documents: bool) -> Self {
+    pub fn new(hosts: Vec<ReportedHost>, options: ReportOptions, with_documents: bool) -> Self {
         HostsReport { hosts, options, with_documents, arrived: Vec::new(), ended: Vec::new() }
     }
 
@@ -131,7 +131,7 @@ impl HostsReport {
     }
 
     /// The hosts with a report, in rank order.
-    fn reported(&self) -> impl Iterator<Item = (&RunHost, &HostReport)> {
+    fn reported(&self) -> impl Iterator<Item = (&ReportedHost, &HostReport)> {
         self.hosts.iter().filter_map(|host| Some((host, host.report.as_ref()?)))
     }
 }

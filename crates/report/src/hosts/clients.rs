@@ -5,7 +5,7 @@ use ferrio_job::ReportedOptions;
 use serde::Serialize;
 
 use super::merge::{EntryOfHost, merged};
-use super::{HostsReport, RunHost};
+use super::{HostsReport, ReportedHost};
 use crate::build::HistogramOptions;
 use crate::build::entry::{job_report, option_pairs};
 use crate::build::record::EntryRecord;
@@ -50,7 +50,7 @@ struct OptionsOfHost<'a> {
 }
 
 /// The entries of a host, with its name.
-pub(super) fn entries(host: &RunHost, report: &HostReport) -> Vec<JobReport> {
+pub(super) fn entries(host: &ReportedHost, report: &HostReport) -> Vec<JobReport> {
     let of_host = |job: JobReport| JobReport {
         eta: None,
         elapsed: None,
@@ -82,7 +82,7 @@ pub(super) fn to_json(run: &HostsReport) -> String {
 
 fn global_options(run: &HostsReport) -> GlobalOptions<'_> {
     let connected = || run.hosts.iter().filter(|host| host.own_name.is_some() || host.report.is_some());
-    let options = |host: &RunHost| -> Option<ReportedOptions> {
+    let options = |host: &ReportedHost| -> Option<ReportedOptions> {
         Some(host.report.as_ref()?.global_options().clone()).filter(|options| !options.is_empty())
     };
     if connected().count() <= 1 {
@@ -91,7 +91,7 @@ fn global_options(run: &HostsReport) -> GlobalOptions<'_> {
         );
     }
     let of_host = |host| -> Option<OptionsOfHost<'_>> {
-        let host: &RunHost = host;
+        let host: &ReportedHost = host;
         Some(OptionsOfHost { hostname: &host.name, port: host.port, options: option_pairs(&options(host)?) })
     };
     GlobalOptions::Several(connected().filter_map(of_host).collect())
@@ -100,7 +100,7 @@ fn global_options(run: &HostsReport) -> GlobalOptions<'_> {
 /// The report that has only the entry of all hosts, if more than one entry came.
 pub(super) fn all_clients(run: &HostsReport) -> Option<RunReport> {
     let ended = run.ended.iter().filter_map(|&at| run.hosts.get(at));
-    let of_hosts: Vec<(&RunHost, &EntryRecord<'static>)> = ended
+    let of_hosts: Vec<(&ReportedHost, &EntryRecord<'static>)> = ended
         .filter_map(|host| Some((host, host.report.as_ref()?)))
         .flat_map(|(host, report)| report.entries.iter().map(move |entry| (host, entry)))
         .collect();

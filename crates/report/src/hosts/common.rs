@@ -7,13 +7,13 @@ use ferrio_job::Direction;
 
 use super::host_entries::{iops, start_ms};
 use super::series::{HostSeries, began_ms};
-use super::{HostReport, RunHost};
+use super::{HostReport, ReportedHost};
 use crate::build::record::EntryRecord;
 use crate::model::{CommonDirectionReport, CommonIntervalReport};
 use crate::num::per_second;
 
 /// An entry on one host.
-pub(super) type HostPart<'a> = (&'a RunHost, &'a HostReport, &'a EntryRecord<'static>);
+pub(super) type HostPart<'a> = (&'a ReportedHost, &'a HostReport, &'a EntryRecord<'static>);
 
 /// When an entry did I/O on one host.
 struct Active<'a> {

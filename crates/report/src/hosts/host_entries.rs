@@ -3,7 +3,7 @@
 use ferrio_job::UnifiedReporting;
 use ferrio_stats::{Buckets, DirectionStats};
 
-use super::RunHost;
+use super::ReportedHost;
 use super::series::began_ms;
 use crate::build::record::EntryRecord;
 use crate::host_report::HostReport;
@@ -11,7 +11,7 @@ use crate::model::{HostDirectionReport, HostEntryReport};
 use crate::num::{finite, per_second};
 
 /// Figures of the entries of a host, in the order of its report.
-pub(super) fn host_entries(host: &RunHost, report: &HostReport) -> Vec<HostEntryReport> {
+pub(super) fn host_entries(host: &ReportedHost, report: &HostReport) -> Vec<HostEntryReport> {
     let buckets = report.histograms.options().buckets;
     let figures =
         |entry| HostEntryReport { start_ms: start_ms(host, entry), ..entry_figures(entry, buckets) };
@@ -37,7 +37,7 @@ pub(super) fn entry_figures(entry: &EntryRecord<'_>, buckets: Buckets) -> HostEn
 }
 
 /// When an entry began on the axis of the whole run. The run of a host begins when its first job does.
-pub(super) fn start_ms(host: &RunHost, entry: &EntryRecord<'_>) -> Option<u64> {
+pub(super) fn start_ms(host: &ReportedHost, entry: &EntryRecord<'_>) -> Option<u64> {
     Some(entry.start_offset_ms?.saturating_add(began_ms(host)))
 }
 

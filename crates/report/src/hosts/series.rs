@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use ferrio_job::Direction;
 use ferrio_stats::saturating_add_to;
 
-use super::RunHost;
+use super::ReportedHost;
 use crate::model::{DeviceSeries, DirectionSeries, Series};
 
 /// Rows of a merged series. Longer ones have longer rows.
@@ -45,7 +45,7 @@ struct GridIos {
 }
 
 /// When the run of a host began on the axis of the whole run, ms.
-pub(super) fn began_ms(host: &RunHost) -> u64 {
+pub(super) fn began_ms(host: &ReportedHost) -> u64 {
     let us = host.phases.first().map_or(0, |phase| phase.reached_us);
     u64::try_from(us / 1000).unwrap_or(0)
 }
@@ -133,14 +133,24 @@ impl Grid {
         (end_ms > start_ms).then_some(Grid { start_ms, interval_ms, end_ms })
     }
 
+    /// The number of rows. An end of less than a quarter of a row is too short for a rate: it belongs to the row before.
     fn count(&self) -> u64 {
-        (self.end_ms - self.start_ms).div_ceil(self.interval_ms)
+        let (whole, rest) = {
+            let length = self.end_ms - self.start_ms;
+            (length / self.interval_ms, length % self.interval_ms)
+        };
+        if whole == 0 || rest.saturating_mul(4) >= self.interval_ms {
+            whole + u64::from(rest > 0)
+        } else {
+            whole
+        }
     }
 
-    /// Beginning and end of a row. The last may be shorter.
+    /// Beginning and end of a row.
     fn row(&self, at: u64) -> (u64, u64) {
         let start = self.start_ms.saturating_add(at.saturating_mul(self.interval_ms));
-        (start, start.saturating_add(self.interval_ms).min(self.end_ms))
+        let is_last = at + 1 == self.count();
+        (start, if is_last { self.end_ms } else { start.saturating_add(self.interval_ms) })
     }
 
     /// The row with this moment.
@@ -190,9 +200,9 @@ fn add_row(grid: &Grid, rows: &mut [GridRow], series: &Series, at: usize, (start
 
 /// The series of the disks of all hosts, with the names of these before theirs; none if there are many.
 pub(super) fn disk_series<'a>(
-    hosts: impl Iterator<Item = (&'a RunHost, &'a [DeviceSeries])>,
+    hosts: impl Iterator<Item = (&'a ReportedHost, &'a [DeviceSeries])>,
 ) -> Vec<DeviceSeries> {
-    let of_host = |(host, disks): (&RunHost, &[DeviceSeries])| {
+    let of_host = |(host, disks): (&ReportedHost, &[DeviceSeries])| {
         let began = began_ms(host);
         let named = |disk: &DeviceSeries| DeviceSeries {
             name: format!("{} {}", host.name, disk.name),
@@ -246,6 +256,7 @@ mod tests {
     #[test]
     fn a_host_that_began_later_shares_its_rows_with_two() {
         let [a, b] = [reads(0, &[100, 100]), reads(0, &[40, 80])];
+        // An end of 25 ms would be in the row before, and one of 125 ms is in one of its own.
         let hosts = [HostSeries { series: &a, began_ms: 0 }, HostSeries { series: &b, began_ms: 125 }];
         let merged = merged_series(&hosts).unwrap();
         assert_eq!(merged.time_ms, [500, 1000, 1125]);
@@ -253,6 +264,8 @@ mod tests {
         assert_eq!(read.ios, [130, 170, 20]);
         // The first 375 of its 500 ms.
         assert_eq!(merged.iodepth_mean, [Some(3.5), Some(4.0), Some(2.0)]);
+        let soon = [hosts[0], HostSeries { began_ms: 25, ..hosts[1] }];
+        assert_eq!(merged_series(&soon).unwrap().time_ms, [500, 1025]);
         let (ios, bytes) = hosts[1].between(Direction::Read, 500, 1000);
         assert_eq!((ios, bytes), (70.0, 70.0 * 4096.0));
     }

@@ -90,7 +90,7 @@ pub(super) fn late_starts(hosts: &[HostOfRun]) -> Option<Warning> {
         jobs: Vec::new(),
         count: 0,
         message: format!(
-            "{} of {} hosts began a phase more than 1 ms after the others: {} by {:.1} ms at least",
+            "{} of {} hosts began a phase more than 1 ms after the planned time: {} by {:.1} ms at least",
             late.len(),
             hosts.len(),
             worst.name,

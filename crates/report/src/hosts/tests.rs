@@ -7,7 +7,7 @@ use ferrio_stats::{DirectionRecorder, JobStats, SampleStats};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{HostsReport, RunHost};
+use super::{HostsReport, ReportedHost};
 use crate::model::{DirectionSeries, PhaseReport, RunReport, Series};
 use crate::text::tests::options;
 use crate::{
@@ -50,7 +50,7 @@ fn named(name: &str) -> JobSpec {
 
 /// A run on hosts `h0`, `h1`… that have ended with these jobs.
 fn run_on(hosts: Vec<Vec<(JobSpec, JobResult)>>, options: &ReportOptions) -> HostsReport {
-    let known = (0..hosts.len()).map(|at| RunHost::new(format!("h{at}"), Some(8765 + at as u16)));
+    let known = (0..hosts.len()).map(|at| ReportedHost::new(format!("h{at}"), Some(8765 + at as u16)));
     let mut run = HostsReport::new(known.collect(), options.clone(), false);
     for (at, jobs) in hosts.into_iter().enumerate() {
         run.take_last(at, host_report(jobs, options));
@@ -151,7 +151,7 @@ fn one_entry_has_no_entry_of_all_clients_and_one_host_has_its_options_in_an_obje
     assert_eq!(document["client_stats"].as_array().unwrap().len(), 1);
     let several = run_on(vec![vec![job(), job()]], &fio());
     assert_eq!(several.all_clients().unwrap().jobs[0].text.jobs, 2);
-    let none = HostsReport::new(vec![RunHost::new("h", None)], fio(), false);
+    let none = HostsReport::new(vec![ReportedHost::new("h", None)], fio(), false);
     let document = clients_document(&none);
     assert_eq!(
         (document["global options"].to_string(), document["disk_util"].to_string()),
@@ -162,7 +162,8 @@ fn one_entry_has_no_entry_of_all_clients_and_one_host_has_its_options_in_an_obje
 #[test]
 fn interim_entries_precede_the_last_ones_and_count_in_no_sum() {
     let jobs = |ios: usize| vec![(named("a"), done(reads(&vec![1000; ios], 10)))];
-    let mut run = HostsReport::new(vec![RunHost::new("h", None), RunHost::new("i", None)], fio(), false);
+    let mut run =
+        HostsReport::new(vec![ReportedHost::new("h", None), ReportedHost::new("i", None)], fio(), false);
     for (host, ios) in [(0, 1), (1, 2)] {
         run.take_interim(host, host_report(jobs(ios), &fio()));
     }
@@ -257,7 +258,8 @@ fn entries_of_one_name_are_one_entry_over_all_hosts() {
 #[test]
 fn hosts_that_are_lost_are_named_and_the_others_count() {
     let mut run = run_on(vec![vec![(named("a"), done(reads(&[1000], 10)))]], &options(false));
-    run.hosts.push(RunHost { lost: Some("the connection ended".into()), ..RunHost::new("gone", None) });
+    run.hosts
+        .push(ReportedHost { lost: Some("the connection ended".into()), ..ReportedHost::new("gone", None) });
     let report = run.together();
     let ferrio = report.ferrio.unwrap();
     assert_eq!(ferrio.hosts[1].lost.as_deref(), Some("the connection ended"));
@@ -297,7 +299,7 @@ fn a_host_that_starts_late_is_named_unless_its_clock_may_be_wrong() {
     assert_eq!(warning.hosts, ["h1"]);
     assert_eq!(
         warning.message,
-        "1 of 3 hosts began a phase more than 1 ms after the others: h1 by 3.0 ms at least"
+        "1 of 3 hosts began a phase more than 1 ms after the planned time: h1 by 3.0 ms at least"
     );
     assert_eq!(ferrio.run.start_spread_us, Some(3100));
 }
@@ -324,8 +326,11 @@ fn transactions_of_all_hosts_add_up_and_their_latencies_merge() {
     let (plan, result) = crate::database::testing::database_run();
     let options = options(false);
     let report = RunReport::new(&plan, &result, &options);
-    let mut run =
-        HostsReport::new(vec![RunHost::new("a", None), RunHost::new("b", None)], options.clone(), false);
+    let mut run = HostsReport::new(
+        vec![ReportedHost::new("a", None), ReportedHost::new("b", None)],
+        options.clone(),
+        false,
+    );
     run.take_last(0, HostReport::new(&plan, &result, &options, &report));
     run.take_last(1, HostReport::new(&plan, &result, &options, &report));
     let together = run.together().ferrio.unwrap();
@@ -347,7 +352,8 @@ fn the_text_of_all_hosts_has_a_row_for_each() {
         vec![(named("a"), JobResult { start_ms, ..done(reads(&vec![1_500_000; ios], 1000)) })]
     };
     let mut run = run_on(vec![host(1, 1000), host(2, 1010), host(501, 500)], &options(false));
-    run.hosts.push(RunHost { lost: Some("the connection ended".into()), ..RunHost::new("h3", None) });
+    run.hosts
+        .push(ReportedHost { lost: Some("the connection ended".into()), ..ReportedHost::new("h3", None) });
     let text = run.together().to_text();
     let block = &text[text.find("Hosts (4)").unwrap()..];
     let want = "\
@@ -393,7 +399,7 @@ fn metrics_of_hosts_have_their_names_as_a_label_and_every_series_once() {
 fn a_page_has_a_row_for_each_host() {
     let host = |ios: usize| vec![(named("a"), done(reads(&vec![1_500_000; ios], 1000)))];
     let mut run = run_on(vec![host(100), host(101), host(20)], &options(false));
-    run.hosts.push(RunHost { lost: Some("<cut>".into()), ..RunHost::new("h3", None) });
+    run.hosts.push(ReportedHost { lost: Some("<cut>".into()), ..ReportedHost::new("h3", None) });
     let page = run.together().to_html();
     assert!(page.contains("<h2 id=\"hosts-title\">Hosts</h2>"));
     let row = |host: &str| {
@@ -469,8 +475,11 @@ fn the_common_interval_is_what_hosts_recorded_in_it() {
             ReportOptions { series: RunSeries { jobs: vec![series], ..RunSeries::default() }, ..options };
         host_report(jobs, &options)
     };
-    let mut run =
-        HostsReport::new(vec![RunHost::new("a", None), RunHost::new("b", None)], options(true), false);
+    let mut run = HostsReport::new(
+        vec![ReportedHost::new("a", None), ReportedHost::new("b", None)],
+        options(true),
+        false,
+    );
     run.take_last(0, host(&[100, 100, 500]));
     run.take_last(1, host(&[50, 150]));
     let ferrio = run.together().ferrio.unwrap();

@@ -9,7 +9,7 @@ use super::host_entries::{entry_figures, host_entries};
 use super::merge::{EntryOfHost, common_options, merged, merged_databases};
 use super::series::{disk_series, merged_series};
 use super::stragglers::{late_starts, mark_stragglers};
-use super::{HostsReport, RunHost};
+use super::{HostsReport, ReportedHost};
 use crate::build::HistogramOptions;
 use crate::build::database::database_report;
 use crate::build::entry::{RunTimes, job_report, option_pairs};
@@ -193,7 +193,7 @@ fn times(run: &HostsReport) -> RunTimes {
     }
 }
 
-fn host_of_run(run: &HostsReport, rank: usize, host: &RunHost) -> HostOfRun {
+fn host_of_run(run: &HostsReport, rank: usize, host: &ReportedHost) -> HostOfRun {
     let report = host.report.as_ref();
     let ferrio = report.map(|report| &report.ferrio);
     HostOfRun {
@@ -303,7 +303,7 @@ fn notes_of_hosts(run: &HostsReport) -> Vec<Note> {
 }
 
 fn disks(run: &HostsReport) -> Vec<DiskReport> {
-    let of_host = |(host, report): (&RunHost, &HostReport)| {
+    let of_host = |(host, report): (&ReportedHost, &HostReport)| {
         let named = |disk: &DiskReport| DiskReport {
             hostname: Some(host.name.clone()),
             port: host.port,

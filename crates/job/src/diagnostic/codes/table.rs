@@ -283,7 +283,7 @@ subjects! {
         "no-transactions" Hidden: "a database ended no transaction in the time that counts";
         "write-back-afterwards" Hidden: "a database went on writing back for long after its last transaction";
         "straggler" Hidden: "a host was much slower than most of the others";
-        "late-start" Hidden: "a host began a phase later than the others";
+        "late-start" Hidden: "a host began a phase more than 1 ms after the planned time";
         "start-spread" Hidden: "jobs that were started together began their I/O far apart";
         "other-disk-load" Hidden: "the disk transferred clearly more data than the jobs did";
         "other-cpu-load" Hidden: "other programs or other virtual machines used much of the CPU time";
