@@ -3,7 +3,7 @@
 
 use ferrio_hosts::{AgentHello, CoordinatorAction, HostId, HostLoss, ToCoordinator};
 use ferrio_job::{Diagnostic, FioWords, Origin};
-use ferrio_report::{Format, Formats, HostReport, HostsReport, LiveStatus, RunHost};
+use ferrio_report::{Format, Formats, HostReport, HostsReport, LiveStatus, ReportedHost};
 
 use super::client_logs::{ClientLogs, LogSource};
 use crate::error::Error;
@@ -74,7 +74,7 @@ impl<'a> ClientRun<'a> {
 
     /// Adds a server.
     pub fn add_host(&mut self, host: HostOfClient) {
-        self.report.hosts.push(RunHost::new(&host.name, Some(host.port)));
+        self.report.hosts.push(ReportedHost::new(&host.name, Some(host.port)));
         self.hosts.push(host);
     }
 

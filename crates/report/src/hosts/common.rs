@@ -13,24 +13,24 @@ use crate::model::{CommonDirectionReport, CommonIntervalReport};
 use crate::num::per_second;
 
 /// An entry on one host.
-pub(super) type HostPart<'a> = (&'a ReportedHost, &'a HostReport, &'a EntryRecord<'static>);
+pub(super) type HostEntry<'a> = (&'a ReportedHost, &'a HostReport, &'a EntryRecord<'static>);
 
 /// When an entry did I/O on one host.
 struct Active<'a> {
-    part: HostPart<'a>,
+    part: HostEntry<'a>,
     from_ms: u64,
     to_ms: u64,
 }
 
 /// The figures of the entry over time, if the host recorded them.
-pub(super) fn host_series<'a>(&(host, report, entry): &HostPart<'a>) -> Option<HostSeries<'a>> {
+pub(super) fn host_series<'a>(&(host, report, entry): &HostEntry<'a>) -> Option<HostSeries<'a>> {
     let mut all = report.ferrio.series.iter();
     let series = all.find(|series| series.job_number == entry.job_number)?;
     Some(HostSeries { series, began_ms: began_ms(host) })
 }
 
 /// The common interval of entries of several hosts; `None` for one host, and if it is not known when one of them began.
-pub(super) fn common_interval(entries: &[HostPart<'_>]) -> Option<CommonIntervalReport> {
+pub(super) fn common_interval(entries: &[HostEntry<'_>]) -> Option<CommonIntervalReport> {
     let did_io = entries.iter().filter(|(_, _, entry)| entry.stats.total_ios() > 0);
     let active: Vec<Active<'_>> = did_io
         .map(|&part| {

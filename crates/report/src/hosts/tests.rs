@@ -447,6 +447,7 @@ fn each_interval_has_a_line_per_host_and_one_of_all() {
     assert_eq!(second[2]["read"]["iops"].as_f64(), Some(1.0));
     // The completion latencies of 2000 ns, a third of which is submission, without those of the first interval.
     assert_eq!(second[2]["read"]["clat_ns"]["mean"].as_f64(), Some(1334.0));
+}
 
 #[test]
 fn the_common_interval_is_what_hosts_recorded_in_it() {

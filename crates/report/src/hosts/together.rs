@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::common::{HostPart, common_interval, host_series};
+use super::common::{HostEntry, common_interval, host_series};
 use super::host_entries::{entry_figures, host_entries};
 use super::merge::{EntryOfHost, common_options, merged, merged_databases};
 use super::series::{disk_series, merged_series};
@@ -38,7 +38,7 @@ pub(crate) struct HostPart<'a> {
 
 /// The entries of all hosts that are one entry of the report.
 struct NamedEntries<'a> {
-    parts: Vec<HostPart<'a>>,
+    parts: Vec<HostEntry<'a>>,
     /// The indices of each host and of its entry.
     places: Vec<(usize, usize)>,
 }
