@@ -69,7 +69,6 @@ pub struct PhaseReport {
     /// When all hosts were to begin it, in µs since the first planned beginning of the run.
     pub planned_us: u64,
     /// When the host's first job began, on the same axis.
-    #[schemars(range(min = i64::MIN))]
     pub reached_us: i64,
     /// `reached_us` can be wrong by this.
     pub bound_us: u64,
