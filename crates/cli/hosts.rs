@@ -24,6 +24,7 @@ mod remote_words;
 mod run_on_hosts;
 pub mod server;
 mod strangers;
+mod triggered;
 mod voice;
 
 pub use voice::Voice;

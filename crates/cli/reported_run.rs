@@ -69,7 +69,7 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
     let options = RunOptions {
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
-        trigger: settings.trigger.clone(),
+        trigger: voice.map(Voice::trigger).or_else(|| settings.trigger.clone()),
         state_dir: settings.aux_path.clone(),
         calibration: Some(calibration),
         idleness: settings.idle_prof.is_some(),

@@ -17,7 +17,7 @@ use ferrio_jobfile::Dialect;
 use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
-use ferrio_runner::Trigger;
+use ferrio_runner::{Trigger, TriggerSwitch};
 use ferrio_sweep::{Repetitions, SweepVariable, TableFormat};
 use ferrio_thresholds::Threshold;
 
@@ -373,7 +373,8 @@ fn trigger(given: &GivenOptions, compat: Compat, no_document: bool) -> (Option<T
     let saves_all_states = compat == Compat::Fio;
     // As in fio, but never beside a document.
     let writes_to_stdout = compat == Compat::Fio && no_document;
-    (Some(Trigger { file, timeout, command, writes_to_stdout, saves_all_states }), None)
+    let switch = TriggerSwitch::default();
+    (Some(Trigger { file, timeout, switch, command, writes_to_stdout, saves_all_states }), None)
 }
 
 #[cfg(test)]

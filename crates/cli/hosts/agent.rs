@@ -65,6 +65,7 @@ impl Conversation {
                 // As a user's first Ctrl-C.
                 let _ = kill(Pid::this(), Signal::SIGINT);
             }
+            AgentAction::Trigger { command } => self.voice.fire_trigger(command),
             AgentAction::Send(_) | AgentAction::Trust | AgentAction::Exit { .. } => {}
         };
         serve(ends, hello(), clock, inputs, &mut act).unwrap_or(1)

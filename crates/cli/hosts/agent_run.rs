@@ -8,8 +8,8 @@ use ferrio_hosts::{JobText, PlanText, Stream};
 use ferrio_job::{Compat, RunHost};
 use ferrio_jobfile::Environment;
 
-use super::Voice;
 use super::agent_streams::RunStreams;
+use super::{Voice, triggered};
 use crate::error::Error;
 use crate::fio::{self, Caller, Planned};
 use crate::messages::Messages;
@@ -55,7 +55,11 @@ fn run_jobs(
     run.settings.formats = run.settings.all_formats();
     run.settings.files_of_formats.clear();
     let jobs = run.plan;
+    let state_dir = run.settings.aux_path.clone();
     let Some(outcome) = run_and_report(*run, Some(voice))? else { return Ok(0) };
+    if let Some(command) = voice.fired_trigger() {
+        triggered::finish(voice, jobs, &state_dir, command.as_deref());
+    }
     Ok(outcome::status(jobs, &outcome))
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ferrio_hosts::{CoordinatorSettings, Ends, PlanText, Token, TokenError, coordinate};
@@ -15,6 +16,7 @@ use super::connect::{Connected, connect_all};
 use super::coordinator::stop_requests;
 use super::remote_words;
 use super::server::TOKEN_VARIABLE;
+use super::triggered;
 use crate::arguments::{Item, values_of};
 use crate::diagnose;
 use crate::error::Error;
@@ -54,7 +56,7 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
     let orders = orders(&line, &settings)?;
     let (_file, claims) = begin_file(&mut settings)?;
     let output = Output::open(&settings, messages)?;
-    let stop = stop_requests().map_err(Error::Agent)?;
+    let (sender, requests) = stop_requests().map_err(Error::Agent)?;
     let mut run = ClientRun::new(output, &settings, messages);
     let mut hosts: Vec<(io::Result<Ends>, PlanText)> = Vec::new();
     let addresses = orders.iter().map(|order| &order.address);
@@ -62,13 +64,18 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
         match connected {
             Ok(Connected { ends, address }) => {
                 let texts = order.plan.files.iter().map(|file| file.text.clone()).collect();
-                run.add_host(HostOfClient::new(order.address.name(), order.address.port(), texts));
+                let name = order.address.name();
+                run.add_host(HostOfClient::new(name, order.address.port(), address.clone(), texts));
                 order.plan.address = Some(address);
                 hosts.push((Ok(ends.with_token(token.clone())), order.plan));
             }
             Err(error) => run.miss(&not_connected(&order.address, &error)),
         }
     }
+    let remote = values_of(items, ProgramOption::TriggerRemote).next_back().map(str::to_owned);
+    let trigger = settings.trigger.as_ref();
+    let fired = trigger.map(|trigger| triggered::watch(trigger, remote, sender)).transpose();
+    let fired = fired.map_err(Error::Agent)?;
     let how = CoordinatorSettings {
         require_all: false,
         only_check: false,
@@ -77,7 +84,12 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
         greeting_timeout: GREETING_TIMEOUT,
     };
     let program = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
-    coordinate(hosts, how, &program, stop, &mut |action| run.observe(action)).map_err(Error::Agent)?;
+    coordinate(hosts, how, &program, requests, &mut |action| run.observe(action)).map_err(Error::Agent)?;
+    let is_fired = fired.is_some_and(|fired| fired.load(Ordering::Acquire));
+    if let Some(command) = trigger.and_then(|trigger| trigger.command.as_deref()).filter(|_| is_fired) {
+        // Its failure is its own business.
+        let _ = triggered::run(command);
+    }
     let status = run.finish()?;
     drop(claims);
     Ok(status)

@@ -1,11 +1,16 @@
 //! A run on servers as it comes in, in fio's words: everything on standard output, the server's messages with its name before them, its
 //! statistics when it has ended, and those of all at the end.
 
+use std::fs;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ferrio_hosts::{AgentHello, CoordinatorAction, HostId, HostLoss, ToCoordinator};
-use ferrio_job::{Diagnostic, FioWords, Origin};
+use ferrio_job::{Diagnostic, FioWords, Origin, reason};
 use ferrio_report::{Format, Formats, HostReport, HostsReport, LiveStatus, ReportedHost};
 
 use super::client_logs::{ClientLogs, LogSource};
+use super::triggered;
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::output::Output;
@@ -19,6 +24,8 @@ pub struct HostOfClient {
     /// As the user wrote it.
     name: String,
     port: u16,
+    /// Its address as dialled, for names of files.
+    address: String,
     /// Its own name, once it has said it.
     own_name: Option<String>,
     /// The texts of its job files.
@@ -32,8 +39,8 @@ pub struct HostOfClient {
 impl HostOfClient {
     /// A server that has not greeted yet.
     #[must_use]
-    pub const fn new(name: String, port: u16, texts: Vec<String>) -> Self {
-        HostOfClient { name, port, own_name: None, texts, report: None, live: None }
+    pub const fn new(name: String, port: u16, address: String, texts: Vec<String>) -> Self {
+        HostOfClient { name, port, address, own_name: None, texts, report: None, live: None }
     }
 
     /// Its name before messages.
@@ -125,6 +132,7 @@ impl<'a> ClientRun<'a> {
                     self.messages.note(&problem);
                 }
             }
+            ToCoordinator::State { job, data } => self.keep_state(at, &job, &data),
             ToCoordinator::Interim { result } => {
                 if let Some(report) = self.read(at, result) {
                     self.report.take_interim(at, *report);
@@ -135,6 +143,18 @@ impl<'a> ClientRun<'a> {
             ToCoordinator::Ended { status } => self.end(at, status % SIGNALLED),
             ToCoordinator::Refused { .. } => self.status = 1,
             _ => {}
+        }
+    }
+
+    /// Writes the verify state of a job that a trigger has ended.
+    fn keep_state(&mut self, at: usize, job: &str, data: &str) {
+        let path = triggered::state_path(&self.hosts[at].address, job);
+        let written = match (path, STANDARD.decode(data)) {
+            (Some(path), Ok(state)) => fs::write(path, state).map_err(|error| reason(&error)),
+            _ => Err("the server sent a damaged one".to_owned()),
+        };
+        if let Err(reason) = written {
+            self.complain(at, &format!("the verify state of job {job} cannot be saved: {reason}"));
         }
     }
 

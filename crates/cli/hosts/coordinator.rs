@@ -1,11 +1,11 @@
 //! The front end of `--hosts` and `--hosts-file`: starts an agent on each host, and makes one report of what they send.
 
 use std::io;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use ferrio_hosts::{CoordinatorSettings, Ends, PlanText, coordinate, host_names, hosts_of_file};
+use ferrio_hosts::{CoordinatorSettings, Ends, PlanText, UserRequest, coordinate, host_names, hosts_of_file};
 use ferrio_job::RunHost;
 use nix::sys::signal::{SigSet, Signal};
 
@@ -32,7 +32,7 @@ pub fn run(
     messages: Messages,
 ) -> Result<u8, Error> {
     let names = names(wanted)?;
-    let connect = |stop: &Receiver<()>| host_commands::start(&names, wanted, stop);
+    let connect = |stop: &Receiver<UserRequest>| host_commands::start(&names, wanted, stop);
     run_on(&names, connect, items, settings, messages)
 }
 
@@ -43,7 +43,7 @@ pub fn run(
 /// Nothing can be run, or the report cannot be written.
 pub fn run_on(
     names: &[String],
-    connect: impl FnOnce(&Receiver<()>) -> Vec<io::Result<Ends>>,
+    connect: impl FnOnce(&Receiver<UserRequest>) -> Vec<io::Result<Ends>>,
     items: &[Item],
     settings: &ProgramSettings,
     messages: Messages,
@@ -58,7 +58,7 @@ pub fn run_on(
     let plans = (0..).zip(names).map(|host| plan_of_host(&plan, host, ranks));
     settings.check_outputs(&set.sources, None)?;
     let mut run = RunOnHosts::open(names, settings, messages)?;
-    let stop = stop_requests().map_err(Error::Agent)?;
+    let (_, stop) = stop_requests().map_err(Error::Agent)?;
     host_commands::raise_limit(names.len());
     let hosts = connect(&stop).into_iter().zip(plans).collect();
     let how = CoordinatorSettings {
@@ -110,12 +110,13 @@ fn plan_of_host(plan: &PlanText, (rank, name): (u32, &String), ranks: u32) -> Pl
 }
 
 /// A message for each signal that asks for an end. From now on, signals do nothing else.
-pub fn stop_requests() -> io::Result<Receiver<()>> {
+pub fn stop_requests() -> io::Result<(Sender<UserRequest>, Receiver<UserRequest>)> {
     ferrio_runner::hold_signals();
     let (sender, requests) = channel();
+    let of_signals = sender.clone();
     thread::Builder::new().spawn(move || {
         let ending: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
-        while ending.wait().is_ok() && sender.send(()).is_ok() {}
+        while ending.wait().is_ok() && of_signals.send(UserRequest::Stop).is_ok() {}
     })?;
-    Ok(requests)
+    Ok((sender, requests))
 }

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::mpsc::Receiver;
 
-use ferrio_hosts::{Carrier as _, Ends};
+use ferrio_hosts::{Carrier as _, Ends, UserRequest};
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::program_copy;
@@ -36,7 +36,7 @@ pub fn raise_limit(hosts: usize) {
 
 /// Starts the agent of each host, or says why there is none. `stop` ends the wait for a copy of the program.
 #[must_use]
-pub fn start(hosts: &[String], wanted: &HostSettings, stop: &Receiver<()>) -> Vec<io::Result<Ends>> {
+pub fn start(hosts: &[String], wanted: &HostSettings, stop: &Receiver<UserRequest>) -> Vec<io::Result<Ends>> {
     if wanted.copy {
         let shells = hosts.iter().map(|host| run(host, wanted, "sh")).collect();
         return program_copy::agents_of(shells, ferrio(wanted), stop);

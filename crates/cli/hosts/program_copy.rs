@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_hosts::{Closer, Ends};
+use ferrio_hosts::{Closer, Ends, UserRequest};
 use ferrio_job::Compat;
 use nix::sys::utsname::uname;
 
@@ -66,7 +66,11 @@ exec /proc/self/fd/3 agent
 
 /// The ends of the agents that the `shells` of the hosts have become, in order. `stop` ends the wait.
 #[must_use]
-pub fn agents_of(shells: Vec<io::Result<Ends>>, ferrio: &str, stop: &Receiver<()>) -> Vec<io::Result<Ends>> {
+pub fn agents_of(
+    shells: Vec<io::Result<Ends>>,
+    ferrio: &str,
+    stop: &Receiver<UserRequest>,
+) -> Vec<io::Result<Ends>> {
     let script = Arc::new(script(ferrio));
     let (sender, ended) = channel();
     let mut waiting = Vec::new();

@@ -33,6 +33,9 @@ const MAX_AGENTS: usize = 512;
 /// The variable with the token that clients must have.
 pub const TOKEN_VARIABLE: &str = "FERRIO_TOKEN";
 
+/// The variable that lets jobs of clients run commands.
+const ALLOW_EXEC_VARIABLE: &str = "FERRIO_ALLOW_EXEC";
+
 /// Options that a server acts on.
 const OF_SERVERS: &[ProgramOption] = &[
     ProgramOption::Server,
@@ -200,6 +203,11 @@ fn watch_signals() -> io::Result<SignalFd> {
     let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGCHLD].into_iter().collect();
     signals.thread_block()?;
     Ok(SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?)
+}
+
+/// True in an agent whose server lets clients run commands.
+pub fn commands_are_allowed() -> bool {
+    std::env::var_os(ALLOW_EXEC_VARIABLE).is_some_and(|value| value == "1")
 }
 
 struct Server {

@@ -12,7 +12,7 @@ use ferrio_job::{Compat, Plan};
 use ferrio_logs::LogOutlet;
 use ferrio_report::{HostReport, LiveStatus};
 use ferrio_results::Progress;
-use ferrio_runner::{StartLine, phases};
+use ferrio_runner::{StartLine, Trigger, TriggerSwitch, phases};
 use serde_json::Value;
 
 /// Time between two messages about the progress of the jobs: of a thousand hosts, each costs the coordinator time.
@@ -34,6 +34,7 @@ pub struct Voice {
 struct Orders {
     state: Mutex<OrderState>,
     changed: Condvar,
+    trigger: TriggerSwitch,
 }
 
 #[derive(Default)]
@@ -41,6 +42,8 @@ struct OrderState {
     checked: bool,
     prepare: bool,
     stopped: bool,
+    /// What the trigger runs.
+    trigger_command: Option<String>,
     /// When phases begin.
     starts: BTreeMap<u32, Instant>,
     /// When the progress is said next; `None` before the jobs begin.
@@ -93,6 +96,25 @@ impl Voice {
         if let (Ok(progress), Ok(live)) = (serde_json::to_value(progress), serde_json::to_value(live)) {
             self.say(ToCoordinator::Interval { at: self.clock.now(), progress, live });
         }
+    }
+
+    /// The trigger that the coordinator can fire.
+    #[must_use]
+    pub fn trigger(&self) -> Trigger {
+        let switch = self.orders.trigger.clone();
+        Trigger { switch, saves_all_states: true, ..Trigger::default() }
+    }
+
+    /// Fires it.
+    pub fn fire_trigger(&self, command: Option<String>) {
+        self.orders.change(|state| state.trigger_command = command);
+        self.orders.trigger.fire();
+    }
+
+    /// The command to run after the jobs that the trigger has ended; `None` if it was not fired.
+    #[must_use]
+    pub fn fired_trigger(&self) -> Option<Option<String>> {
+        self.orders.trigger.is_fired().then(|| self.orders.lock().trigger_command.take())
     }
 
     /// The outlet for logs: the coordinator writes them.

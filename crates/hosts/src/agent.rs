@@ -45,6 +45,11 @@ pub enum AgentAction {
         /// For the user.
         reason: String,
     },
+    /// Save the verify states of all jobs, end them, say the states and run the command.
+    Trigger {
+        /// For a shell.
+        command: Option<String>,
+    },
     /// Exit with this status, and end what still runs.
     Exit {
         /// 0 if the conversation ended in order.
@@ -150,6 +155,7 @@ impl Agent {
             (ToAgent::Prepare, State::Busy) => actions.push(AgentAction::Prepare),
             (ToAgent::Go { phase, at }, State::Busy) => actions.push(AgentAction::Begin { phase, at }),
             (ToAgent::Stop { reason }, State::Busy) => actions.push(AgentAction::StopJobs { reason }),
+            (ToAgent::Trigger { command }, State::Busy) => actions.push(AgentAction::Trigger { command }),
             (ToAgent::Bye, State::Busy) => {
                 // A plan that was only to be checked, or a run that the coordinator no longer waits for.
                 actions.push(AgentAction::StopJobs { reason: "the coordinator has ended the run".into() });
@@ -159,7 +165,14 @@ impl Agent {
                 self.exit(0, actions);
             }
             // Of a newer version, or overtaken by the end of the run.
-            (ToAgent::Unknown | ToAgent::Prepare | ToAgent::Go { .. } | ToAgent::Stop { .. }, _) => {}
+            (
+                ToAgent::Unknown
+                | ToAgent::Prepare
+                | ToAgent::Go { .. }
+                | ToAgent::Stop { .. }
+                | ToAgent::Trigger { .. },
+                _,
+            ) => {}
             (_, State::Orphaned(_) | State::Gone) => {}
             // A second greeting or plan, or a ping before the greeting: the other end is no coordinator of ours.
             (ToAgent::Hello(_) | ToAgent::Proof { .. } | ToAgent::Plan(_) | ToAgent::Ping { .. }, _) => {

@@ -25,6 +25,18 @@ pub struct CoordinatorSettings {
     pub greeting_timeout: Duration,
 }
 
+/// Something that the user wants of all hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserRequest {
+    /// The run shall end; the second time, at once.
+    Stop,
+    /// The jobs shall save what their verification needs to know, and end, as if the power failed.
+    Trigger {
+        /// The shell command that each host runs then.
+        command: Option<String>,
+    },
+}
+
 /// Something that happens to the coordinator.
 #[derive(Clone, Debug)]
 pub enum CoordinatorInput {
@@ -34,8 +46,8 @@ pub enum CoordinatorInput {
     Alive(HostId),
     /// The connection to a host ended; the reason is the carrier's.
     Disconnected(HostId, String),
-    /// The user wants the run to end; the second time, at once.
-    Stop,
+    /// The user wants something.
+    User(UserRequest),
     /// Time has passed. Wanted at least every 100 ms.
     Tick,
 }
@@ -126,8 +138,14 @@ impl Coordinator {
                 self.lose(id, loss(reason), actions);
             }
             CoordinatorInput::Alive(host) => self.note_life(host, now),
-            CoordinatorInput::Stop if self.is_stopping => self.abandon(actions),
-            CoordinatorInput::Stop => self.stop("terminated", actions),
+            CoordinatorInput::User(UserRequest::Stop) if self.is_stopping => self.abandon(actions),
+            CoordinatorInput::User(UserRequest::Stop) => self.stop("terminated", actions),
+            CoordinatorInput::User(UserRequest::Trigger { command }) => {
+                for (at, _) in self.hosts.iter().enumerate().filter(|(_, host)| host.runs()) {
+                    let trigger = ToAgent::Trigger { command: command.clone() };
+                    actions.push(CoordinatorAction::Send(HostId(at), trigger));
+                }
+            }
             CoordinatorInput::Tick => self.look_at_time(now, actions),
         }
         self.go_on(now, actions);
@@ -193,6 +211,7 @@ impl Coordinator {
                 message @ (ToCoordinator::Text { .. }
                 | ToCoordinator::Interval { .. }
                 | ToCoordinator::Log { .. }
+                | ToCoordinator::State { .. }
                 | ToCoordinator::Interim { .. }
                 | ToCoordinator::Result { .. }),
                 _,

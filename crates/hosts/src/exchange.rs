@@ -13,7 +13,7 @@ use crate::intake::{LongFramePermit, LongFrames};
 use crate::line::{Heard, Line};
 use crate::{
     Challenge, ClockTime, Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings, HostId,
-    PlanText,
+    PlanText, UserRequest,
 };
 
 /// Messages that wait for the coordinator before agents have to wait: bounds its memory, and a slow reader slows only the talk.
@@ -69,7 +69,7 @@ pub fn coordinate(
     hosts: Vec<(io::Result<Ends>, PlanText)>,
     settings: CoordinatorSettings,
     program: &str,
-    stop: Receiver<()>,
+    requests: Receiver<UserRequest>,
     observer: &mut dyn FnMut(CoordinatorAction),
 ) -> io::Result<()> {
     let clock = HostClock::start();
@@ -98,7 +98,7 @@ pub fn coordinate(
         coordinator,
         lines,
         inputs,
-        stop,
+        requests,
         missing: missing.into_iter(),
         closing: Vec::new(),
         observed,
@@ -156,7 +156,7 @@ struct Conversations {
     coordinator: Coordinator,
     lines: Vec<Option<Line>>,
     inputs: Receiver<(HostId, Heard)>,
-    stop: Receiver<()>,
+    requests: Receiver<UserRequest>,
     /// Hosts to which there is no connection.
     missing: std::vec::IntoIter<CoordinatorInput>,
     /// Connections that the other end has not closed yet, since when.
@@ -240,8 +240,8 @@ impl Conversations {
         ticks: &mut Ticks,
         actions: &mut Vec<CoordinatorAction>,
     ) -> (CoordinatorInput, Option<LongFramePermit>) {
-        let stopped = self.stop.try_recv().ok().map(|()| CoordinatorInput::Stop);
-        if let Some(at_once) = self.missing.next().or(stopped) {
+        let request = self.requests.try_recv().ok().map(CoordinatorInput::User);
+        if let Some(at_once) = self.missing.next().or(request) {
             return (at_once, None);
         }
         let is_observed = self.observed.backlog.is_empty();

@@ -36,7 +36,7 @@ pub use agent::{Agent, AgentAction, AgentInput};
 pub use agent_inputs::AgentInputs;
 pub use carrier::{Carrier, Closer, Ends, StreamPair};
 pub use clock::{ClockOffset, ClockTime, RoundTrips};
-pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings};
+pub use coordinator::{Coordinator, CoordinatorAction, CoordinatorInput, CoordinatorSettings, UserRequest};
 pub use exchange::{HostClock, coordinate};
 pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_GREETING, write_frame};
 pub use host::{HostId, HostLoss, PhaseStart};

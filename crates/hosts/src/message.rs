@@ -42,6 +42,12 @@ pub enum ToAgent {
         /// For the user, for example `host node3 is lost`.
         reason: String,
     },
+    /// Save the verify states of all jobs, end them, send the states and run the command.
+    Trigger {
+        /// For a shell.
+        #[serde(default)]
+        command: Option<String>,
+    },
     /// The conversation is over; the agent exits.
     Bye,
     /// A message of a newer version.
@@ -114,6 +120,13 @@ pub enum ToCoordinator {
     Log {
         /// Name of the file.
         name: String,
+        /// Bytes, in base64.
+        data: String,
+    },
+    /// The verify state of a job that a trigger has ended.
+    State {
+        /// Name of the job, and which of those with that name it is: `job-0`.
+        job: String,
         /// Bytes, in base64.
         data: String,
     },
@@ -271,6 +284,7 @@ impl ToCoordinator {
             ToCoordinator::Started { .. } => "started",
             ToCoordinator::Interval { .. } => "interval",
             ToCoordinator::Log { .. } => "log",
+            ToCoordinator::State { .. } => "state",
             ToCoordinator::Interim { .. } => "interim",
             ToCoordinator::Result { .. } => "result",
             ToCoordinator::Ended { .. } => "ended",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ferrio_hosts::{
     Agent, AgentAction, AgentHello, AgentInput, Challenge, ClockTime, Coordinator, CoordinatorAction,
     CoordinatorInput, CoordinatorSettings, HostId, HostLoss, Nonce, PROTOCOL, PlanText, ProtocolVersion,
-    ToAgent, ToCoordinator, Token,
+    ToAgent, ToCoordinator, Token, UserRequest,
 };
 use serde_json::Value;
 
@@ -366,7 +366,7 @@ impl World {
                     self.later(delay, Happening::Run(host, run, ToCoordinator::Ready { phase: 0 }));
                 }
                 AgentAction::Begin { phase, at } => self.begin(host, phase, at),
-                AgentAction::StopJobs { .. } => {
+                AgentAction::StopJobs { .. } | AgentAction::Trigger { .. } => {
                     self.hosts[host].run += 1;
                     self.hosts[host].stopped.get_or_insert(self.time);
                     let run = self.hosts[host].run;
@@ -482,7 +482,7 @@ impl World {
             }
             Happening::UserStops if self.outcome.finished.is_none() => {
                 self.user_stopped = Some(self.time);
-                self.tell_coordinator(CoordinatorInput::Stop);
+                self.tell_coordinator(CoordinatorInput::User(UserRequest::Stop));
             }
             _ => {}
         }

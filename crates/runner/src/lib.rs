@@ -77,5 +77,5 @@ pub use output_watch::OutputWatch;
 pub use schedule::{RunOptions, run};
 pub use signals::{hold_signals, prepare_signals};
 pub use start_line::{StartLine, phases};
-pub use trigger::Trigger;
+pub use trigger::{Trigger, TriggerSwitch};
 pub use worker_limits::limit_heaps;

@@ -4,6 +4,9 @@ use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::Duration;
 
 use ferrio_job::{Diagnostic, Origin, reason, trigger_unseen};
@@ -18,6 +21,8 @@ pub struct Trigger {
     pub file: Option<PathBuf>,
     /// The run ends this long after its first job could start.
     pub timeout: Option<Duration>,
+    /// The run ends when somebody else says so.
+    pub switch: TriggerSwitch,
     /// Shell command that runs once all jobs have ended. All its output goes to standard error.
     pub command: Option<String>,
     /// True if the command's standard output is not redirected to standard error.
@@ -25,6 +30,31 @@ pub struct Trigger {
     /// True if a verify state is saved for every job, as in fio, and not only for those that ask for it.
     pub saves_all_states: bool,
 }
+
+/// Somebody else's word that a run shall end.
+#[derive(Debug, Clone, Default)]
+pub struct TriggerSwitch(Arc<AtomicBool>);
+
+impl TriggerSwitch {
+    /// Ends the run.
+    pub fn fire(&self) {
+        self.0.store(true, Release);
+    }
+
+    /// Whether it has been fired.
+    #[must_use]
+    pub fn is_fired(&self) -> bool {
+        self.0.load(Acquire)
+    }
+}
+
+impl PartialEq for TriggerSwitch {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.is_fired() == other.is_fired()
+    }
+}
+
+impl Eq for TriggerSwitch {}
 
 impl Trigger {
     /// A note for the user if checking for the file fails, so that it might never be seen.
@@ -45,6 +75,9 @@ impl Trigger {
     fn reason(&self, elapsed: Duration) -> Option<String> {
         if let Some(timeout) = self.timeout.filter(|&timeout| elapsed >= timeout) {
             return Some(format!("trigger timeout of {}s expired: all jobs end", timeout.as_secs_f64()));
+        }
+        if self.switch.is_fired() {
+            return Some("the trigger of the client: all jobs end".to_owned());
         }
         let path = self.file.as_ref()?;
         // A link that leads nowhere counts as well.
