@@ -6,6 +6,7 @@ use std::fs::File;
 use ferrio_hosts::PlanText;
 use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Plan, Prefix};
 use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
+use ferrio_machine::FileClaims;
 use ferrio_report::{Format, start_debug};
 use ferrio_stats::ClockReading;
 
@@ -27,6 +28,8 @@ pub struct PlannedRun {
     pub sources: Sources,
     pub settings: ProgramSettings,
     pub messages: Messages,
+    /// The file of the report, in a call as fio.
+    pub claims: FileClaims,
     /// The clock is calibrated over the time since then.
     pub calibration: ClockReading,
 }
@@ -115,7 +118,7 @@ pub fn plan(
         return coordinator::run(&items, &settings, hosts, messages).map(Planned::Answered);
     }
     let has_text = settings.formats.has(Format::Normal);
-    let (file, _claims) = begin_file(&mut settings)?;
+    let (file, claims) = begin_file(&mut settings)?;
     // As in fio, `--output` directs only messages about later options into its file.
     let noted_in = file.as_ref().filter(|_| is_before(&items, ProgramOption::Output, ProgramOption::Debug));
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);
@@ -164,7 +167,7 @@ pub fn plan(
         lines.iter().for_each(|line| messages.note(line));
         return Ok(Planned::Answered(u8::from(!lines.is_empty())));
     }
-    let run = PlannedRun { plan: leak(plan), sources: set.sources, settings, messages, calibration };
+    let run = PlannedRun { plan: leak(plan), sources: set.sources, settings, messages, claims, calibration };
     Ok(Planned::Run(Box::new(run)))
 }
 

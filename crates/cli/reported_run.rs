@@ -28,7 +28,7 @@ use crate::settings::{FIO_VERSION, ProgramSettings};
 /// # Errors
 /// A report cannot be opened, in which case nothing is run, or it cannot be written.
 pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<RunOutcome>, Error> {
-    let PlannedRun { plan, sources, settings, messages, calibration } = run;
+    let PlannedRun { plan, sources, settings, messages, claims: file_of_report, calibration } = run;
     let (sources, settings) = (&sources, &settings);
     check_thresholds(plan, settings)?;
     let terminal = live_view::terminal(plan, settings)?;
@@ -93,7 +93,7 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
         messages.note(&error.diagnostic());
     }
     closed.and(written)?;
-    drop(claims);
+    drop((claims, file_of_report));
     Ok(Some(outcome))
 }
 
@@ -103,8 +103,8 @@ fn one_of_many(found: &Rank) -> Diagnostic {
     let size = size.map_or("several".to_owned(), |size| size.to_string());
     let message = format!(
         "a launcher has started {size} processes, of which this is number {rank} ({variable}={rank}): each runs \
-         all jobs by itself and reports only its own figures; leave out --ranks=off for one run and one report, or give \
-         each process files of its own"
+         all jobs by itself and reports only its own figures; for one run with one report, start `ferrio` with a job file and without \
+         --ranks=off, otherwise give each process files of its own"
     );
     Diagnostic::warning(message, Origin::Builtin).code("several-processes")
 }

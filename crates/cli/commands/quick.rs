@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Command, value_parser};
 use ferrio_job::{Compat, reason};
 use ferrio_jobfile::Builder;
-use ferrio_machine::write_whole;
+use ferrio_machine::{FileClaims, write_whole};
 use ferrio_report::model::{DeviceReport, RunReport};
 use ferrio_report::{Format, Formats, TerseVersion};
 use ferrio_stats::ClockReading;
@@ -105,7 +105,8 @@ fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport
     let mut plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
     plan.diagnostics.splice(..0, set.warnings.iter().cloned());
     let plan = leak(plan);
-    let run = PlannedRun { plan, sources: set.sources, settings, messages, calibration };
+    let claims = FileClaims::default();
+    let run = PlannedRun { plan, sources: set.sources, settings, messages, claims, calibration };
     let outcome = run_and_report(run, None)?;
     let status = outcome.as_ref().map_or(0, |outcome| outcome::status(plan, outcome));
     Ok((outcome.map(|outcome| outcome.report).unwrap_or_default(), status))

@@ -12,7 +12,7 @@ use ferrio_machine::{Rank, text_of_file};
 use ferrio_ranks::{Meeting, Met, RankOfRun, RendezvousError, meet};
 use nix::sys::utsname::uname;
 
-use super::{agent, coordinator};
+use super::{agent, coordinator, host_commands};
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::messages::Messages;
@@ -30,8 +30,8 @@ pub fn of_process(settings: &ProgramSettings) -> Result<Option<RankOfRun>, Error
 
 fn of_found(settings: &ProgramSettings, found: Option<Rank>) -> Result<Option<RankOfRun>, Error> {
     let wanted = &settings.ranks;
-    let is_asked = wanted.count.is_some() || wanted.rank.is_some();
-    if wanted.count == Some(RankCount::Off) || settings.compat == Compat::Fio && !is_asked {
+    // Several processes of fio do not know each other.
+    if wanted.count == Some(RankCount::Off) || settings.compat == Compat::Fio {
         return Ok(None);
     }
     // What runs no jobs needs only to know who answers.
@@ -87,13 +87,12 @@ fn of_found(settings: &ProgramSettings, found: Option<Rank>) -> Result<Option<Ra
     }))
 }
 
-/// Whether rank 0 has the same mistake in its command line and says so, so that this process need not.
+/// Whether rank 0 has the same mistake in its command line or environment and says so, so that this process need not.
 #[must_use]
 pub fn leaves_to_rank_0(words: &[OsString], error: &Error) -> bool {
     let is_off = words.iter().any(|word| word == "--ranks=off");
-    !is_off
-        && !matches!(error, Error::Rendezvous(_))
-        && ferrio_machine::rank().is_some_and(|found| found.rank > 0)
+    let is_own = matches!(error, Error::Rendezvous(error) if !matches!(error, RendezvousError::Meeting(_)));
+    !is_off && !is_own && ferrio_machine::rank().is_some_and(|found| found.rank > 0)
 }
 
 /// Runs the part of this process, and returns the exit status.
@@ -114,6 +113,9 @@ pub fn run(
     let mut refused = |line: String| {
         messages.note(&Diagnostic::warning(line, Origin::Builtin).code("rank-refused"));
     };
+    if me.rank == 0 {
+        host_commands::raise_limit(usize::try_from(me.ranks).unwrap_or(usize::MAX));
+    }
     match meet(me, &host, &meeting, wanted.timeout, &mut refused) {
         Ok(Met::First(others)) => {
             let (names, others): (Vec<String>, Vec<Ends>) = others.into_iter().unzip();

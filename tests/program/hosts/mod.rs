@@ -4,5 +4,6 @@
 #[macro_use]
 mod cluster;
 mod job_options;
+mod launchers;
 mod reaching_hosts;
 mod ssh;
