@@ -26,5 +26,6 @@ pub mod server;
 mod strangers;
 mod triggered;
 mod voice;
+mod watched_hosts;
 
 pub use voice::Voice;

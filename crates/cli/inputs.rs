@@ -62,7 +62,12 @@ impl ProgramSettings {
         let total = self.bandwidth_log.iter().flat_map(|prefix| ferrio_logs::bandwidth_log_names(prefix));
         let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
         let specs = || plan.jobs.iter().map(|job| &job.spec);
-        let logs = specs().flat_map(logs_of).map(|(path, what, job)| (format!("{what} of job {job}"), path));
+        // A coordinator gets the logs, and writes them where it runs.
+        let sends_logs = self.output == ReportDestination::Coordinator;
+        let logs = specs()
+            .filter(|_| !sends_logs)
+            .flat_map(logs_of)
+            .map(|(path, what, job)| (format!("{what} of job {job}"), path));
         let mut files: Vec<(String, PathBuf)> = program.chain(total).chain(logs).take(MAX_CLAIMS).collect();
         let results = files.len();
         let states = specs().filter(|spec| spec.saves_state());

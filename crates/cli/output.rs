@@ -15,7 +15,9 @@ mod screen;
 mod watchers;
 
 use ferrio_job::{Compat, Plan};
-use ferrio_report::{Format, Formats, HostReport, LiveStatus, ReportOptions, RunEnvironment, RunReport};
+use ferrio_report::{
+    Format, Formats, HostReport, LiveStatus, ReportOptions, RunEnvironment, RunReport, TerseLayout,
+};
 use ferrio_results::RunResult;
 use ferrio_runner::OutputWatch;
 
@@ -177,6 +179,15 @@ impl Output {
         Some((voice, HostReport::new(plan, result, &options, report)))
     }
 
+    /// Sends the figures of a moment to the coordinator.
+    pub fn send_snapshot(&self, plan: &Plan, result: &RunResult) {
+        let options = self.options_now();
+        let report = self.report_at(MAIN, plan, result, &options);
+        if let Some((voice, report)) = self.host_report(MAIN, plan, result, &options, &report) {
+            voice.snapshot(&report);
+        }
+    }
+
     /// Writes and flushes a report to the stream at this place.
     fn write_report(&mut self, at: usize, report: &RunReport) {
         self.write_to(at, &report.in_formats(self.files[at].formats, self.options.terse_layout()));
@@ -231,6 +242,16 @@ impl Output {
         &self.environment
     }
 
+    /// How terse lines are written.
+    pub fn terse_layout(&self) -> TerseLayout {
+        self.options.terse_layout()
+    }
+
+    /// True if a file beside the report is missing or incomplete.
+    pub const fn has_lost_file(&self) -> bool {
+        self.has_lost_file
+    }
+
     /// Notes that a file beside the report is missing or incomplete, which the exit status says.
     pub const fn lose_file(&mut self) {
         self.has_lost_file = true;
@@ -239,6 +260,12 @@ impl Output {
     /// Makes room for text of another part of the program.
     pub fn clear_live_line(&mut self) {
         self.screen.clear_live_line();
+    }
+
+    /// Prints text of another host to standard error, above the live line.
+    pub fn print(&mut self, text: &str) {
+        self.screen.clear_live_line();
+        self.screen.messages.write(text);
     }
 
     /// Redraws the live line of a run on several hosts.

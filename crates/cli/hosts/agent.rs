@@ -41,7 +41,7 @@ pub fn converse(ends: Ends) -> Result<u8, Error> {
         })
         .map_err(Error::Agent)?;
     if let Ok(plan) = plans.recv() {
-        agent_run::run(&plan, &voice);
+        agent_run::run(&plan, voice);
     }
     // The coordinator says when the agent may leave.
     Ok(end.recv().unwrap_or(1))

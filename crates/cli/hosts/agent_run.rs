@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
+use std::time::Duration;
 
 use ferrio_hosts::{JobText, PlanText, Stream};
 use ferrio_job::{Compat, RunHost};
@@ -18,7 +19,9 @@ use crate::settings::ReportDestination;
 use crate::{job_files, outcome};
 
 /// Runs the plan, and says everything about it.
-pub fn run(plan: &PlanText, voice: &Voice) {
+pub fn run(plan: &PlanText, mut voice: Voice) {
+    voice.snapshots = plan.snapshots_ms.map(Duration::from_millis);
+    let voice = &voice;
     let words: Vec<OsString> = plan.words.iter().chain(&plan.own_files).map(OsString::from).collect();
     let status = match RunStreams::take(voice, fio::compat_of(&words)) {
         Ok(streams) => {

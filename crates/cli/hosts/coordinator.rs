@@ -55,9 +55,10 @@ pub fn run_on(
         return Err(job_files::no_jobs(items, &settings.sections));
     }
     ferrio_plan::check_hosts(&set, names).map_err(Error::Problems)?;
-    let plans = (0..).zip(names).map(|host| plan_of_host(&plan, host, ranks));
     settings.check_outputs(&set.sources, None)?;
-    let mut run = RunOnHosts::open(names, settings, messages)?;
+    let mut run = RunOnHosts::open(names, &plan, settings, messages)?;
+    let plan = PlanText { snapshots_ms: run.snapshots_ms(), ..plan };
+    let plans = (0..).zip(names).map(|host| plan_of_host(&plan, host, ranks));
     let (_, stop) = stop_requests().map_err(Error::Agent)?;
     host_commands::raise_limit(names.len());
     let hosts = connect(&stop).into_iter().zip(plans).collect();

@@ -1,13 +1,20 @@
 //! A run on many hosts as it comes in, and its report.
 
-use ferrio_hosts::{AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, ToCoordinator};
+use std::time::{Duration, Instant};
+
+use ferrio_hosts::{
+    AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, PlanText, ToCoordinator,
+};
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_report::model::{HostClockReport, PhaseReport};
-use ferrio_report::{Format, HostReport, HostsReport, ReportedHost};
+use ferrio_report::{Format, HostReport, HostsReport, LiveStatus, ReportedHost, RunEnvironment};
 use ferrio_thresholds::Judgement;
+use serde_json::Value;
 
+use super::client_logs::{ClientLogs, LogSource};
 use super::host_commands;
 use super::host_texts::HostTexts;
+use super::watched_hosts::WatchedHosts;
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::outcome::{MAX_FAILED, THRESHOLD_EXCEEDED_STATUS};
@@ -22,15 +29,26 @@ pub struct RunOnHosts<'a> {
     settings: &'a ProgramSettings,
     /// The user was told what to do about an agent that does not start.
     is_advised: bool,
-    messages: Messages,
     /// When the first phase was planned to begin: the start of the common time axis.
     begin: Option<ClockTime>,
+    /// When the first word of that came.
+    began: Option<Instant>,
     /// Jobs that failed, over all hosts.
     failed: usize,
     /// A signal has ended the jobs of a host.
     was_interrupted: bool,
     /// A host has no results, or not all.
     is_incomplete: bool,
+    /// What the live line says of each host.
+    live: Vec<Option<LiveStatus>>,
+    watched: WatchedHosts,
+    logs: ClientLogs,
+    /// The texts of the job files.
+    texts_of_jobs: Vec<String>,
+    /// Interim reports that each host has sent; `None` for a host that is over.
+    interim: Vec<Option<u64>>,
+    /// Interim reports of all hosts that are written.
+    shown_interim: u64,
 }
 
 impl<'a> RunOnHosts<'a> {
@@ -38,21 +56,40 @@ impl<'a> RunOnHosts<'a> {
     ///
     /// # Errors
     /// An output cannot be opened.
-    pub fn open(names: &[String], settings: &'a ProgramSettings, messages: Messages) -> Result<Self, Error> {
+    pub fn open(
+        names: &[String],
+        plan: &PlanText,
+        settings: &'a ProgramSettings,
+        messages: Messages,
+    ) -> Result<Self, Error> {
         let hosts = names.iter().map(|name| ReportedHost::new(name, None)).collect();
-        let options = settings.report_options().in_formats(settings.all_formats());
+        let mut environment = RunEnvironment::default();
+        environment.version = env!("CARGO_PKG_VERSION").to_owned();
+        let options = settings.report_options().in_formats(settings.all_formats()).within(&environment);
+        let mut output = Output::open(settings, messages)?;
         Ok(RunOnHosts {
             report: HostsReport::new(hosts, options, false),
-            output: Output::open(settings, messages)?,
+            watched: WatchedHosts::open(names.len(), settings, &mut output)?,
+            output,
             texts: HostTexts::new(messages, settings.formats.has(Format::Normal)),
             settings,
             is_advised: false,
-            messages,
             begin: None,
+            began: None,
             failed: 0,
             was_interrupted: false,
             is_incomplete: false,
+            live: vec![None; names.len()],
+            logs: ClientLogs::default(),
+            texts_of_jobs: plan.files.iter().map(|file| file.text.clone()).collect(),
+            interim: vec![Some(0); names.len()],
+            shown_interim: 0,
         })
+    }
+
+    /// Time between the snapshots that hosts are to send; `None` for no snapshots.
+    pub fn snapshots_ms(&self) -> Option<u64> {
+        self.watched.every.map(|every| u64::try_from(every.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// Takes what happens in the conversations.
@@ -80,7 +117,8 @@ impl<'a> RunOnHosts<'a> {
 
     fn begin(&mut self, HostId(at): HostId, start: PhaseStart) {
         let begin = *self.begin.get_or_insert(start.planned);
-        let us = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.began.get_or_insert_with(Instant::now);
+        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let signed = |us: u64| i64::try_from(us).unwrap_or(i64::MAX);
         let reached_us = match start.reached >= begin {
             true => signed(us(start.reached.since(begin))),
@@ -96,13 +134,36 @@ impl<'a> RunOnHosts<'a> {
     fn hear(&mut self, host: HostId, message: ToCoordinator) {
         match message {
             ToCoordinator::Text { stream, text } => {
-                self.texts.show(&self.report.hosts[host.0].name, stream, &text);
+                if let Some(text) = self.texts.shown(&self.report.hosts[host.0].name, stream, &text) {
+                    self.output.print(&text);
+                }
             }
-            ToCoordinator::Result { result } => match serde_json::from_value::<HostReport>(result) {
-                Ok(report) => self.report.take_last(host.0, report),
-                Err(error) => self.lose(host, &format!("its results cannot be read: {error}")),
-            },
+            ToCoordinator::Interval { live, .. } => {
+                self.live[host.0] = serde_json::from_value(live).ok();
+                self.output.show_statuses(self.live.iter().flatten());
+            }
+            ToCoordinator::Snapshot { at, result } => {
+                if let Some(report) = self.read(host, result) {
+                    self.report.take_snapshot(host.0, report);
+                    let at = at.since(self.begin.unwrap_or(at));
+                    self.watched.note_snapshot(host.0, at, &self.report, &mut self.output);
+                }
+            }
+            ToCoordinator::Log { name, data } => self.add_to_log(host, &name, &data),
+            ToCoordinator::Interim { result } => {
+                if let Some(report) = self.read(host, result) {
+                    self.report.take_interim(host.0, report);
+                    self.interim[host.0] = self.interim[host.0].map(|count| count + 1);
+                    self.show_interim();
+                }
+            }
+            ToCoordinator::Result { result } => {
+                if let Some(report) = self.read(host, result) {
+                    self.report.take_last(host.0, report);
+                }
+            }
             ToCoordinator::Ended { status } | ToCoordinator::Refused { status } => {
+                self.end(host);
                 self.failed = self.failed.saturating_add(usize::from(status & 127));
                 self.was_interrupted |= status & 128 != 0;
             }
@@ -117,16 +178,52 @@ impl<'a> RunOnHosts<'a> {
             && !std::mem::replace(&mut self.is_advised, true)
         {
             let advice = host_commands::advice(&self.report.hosts[at].name, wanted, reason);
-            self.messages.note(&Diagnostic::note(advice).code("host-lost"));
+            self.output.message(&Diagnostic::note(advice).code("host-lost"));
         }
     }
 
-    fn lose(&mut self, HostId(at): HostId, reason: &str) {
+    fn read(&mut self, host: HostId, result: Value) -> Option<HostReport> {
+        match serde_json::from_value(result) {
+            Ok(report) => Some(report),
+            Err(error) => {
+                self.lose(host, &format!("its results cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    fn add_to_log(&mut self, HostId(at): HostId, name: &str, data: &str) {
+        let host = &self.report.hosts[at];
+        let source = LogSource { at, name: &host.name, port: 0, texts: &self.texts_of_jobs };
+        if let Some(problem) = self.logs.add(source, name, data) {
+            self.output.lose_file();
+            self.output.message(&problem);
+        }
+    }
+
+    /// Writes a report of the run so far once all hosts have sent theirs.
+    fn show_interim(&mut self) {
+        let whole = self.interim.iter().flatten().min().copied().unwrap_or_default();
+        if whole > self.shown_interim {
+            self.shown_interim = whole;
+            self.output.report_of_hosts_so_far(&self.report.together());
+        }
+    }
+
+    /// A host sends no more.
+    fn end(&mut self, HostId(at): HostId) {
+        (self.live[at], self.interim[at]) = (None, None);
+        self.watched.note_end(at, &self.report, &mut self.output);
+    }
+
+    fn lose(&mut self, host: HostId, reason: &str) {
+        self.end(host);
+        let HostId(at) = host;
         let host = &mut self.report.hosts[at];
         host.lost.get_or_insert_with(|| reason.to_owned());
         self.is_incomplete = true;
         let message = format!("host {} is lost: {reason}", host.name);
-        self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("host-lost"));
+        self.output.message(&Diagnostic::error(message, Origin::Builtin).code("host-lost"));
     }
 
     /// Writes the report of what has come, and returns the exit status: as for one host, but failed jobs of all hosts add up, and a host
@@ -134,7 +231,10 @@ impl<'a> RunOnHosts<'a> {
     ///
     /// # Errors
     /// The report cannot be written.
-    pub fn finish(self) -> Result<u8, Error> {
+    pub fn finish(mut self) -> Result<u8, Error> {
+        let until = self.began.map(|began| began.elapsed()).unwrap_or_default();
+        self.watched.finish(until, &self.report, &mut self.output);
+        self.is_incomplete |= self.output.has_lost_file();
         let failed = self.failed.max(usize::from(self.is_incomplete)).min(MAX_FAILED);
         let mut status = u8::try_from(failed).unwrap_or(u8::MAX);
         if self.report.has_any() {

@@ -27,6 +27,8 @@ pub struct Voice {
     inputs: AgentInputs,
     clock: HostClock,
     orders: Arc<Orders>,
+    /// Time between snapshots, if the coordinator wants any.
+    pub snapshots: Option<Duration>,
 }
 
 /// How far run and coordinator are with each other.
@@ -74,7 +76,7 @@ impl Voice {
     /// The voice of the run whose agent takes `inputs`, in times of `clock`.
     #[must_use]
     pub fn new(inputs: AgentInputs, clock: HostClock) -> Self {
-        Voice { inputs, clock, orders: Arc::default() }
+        Voice { inputs, clock, orders: Arc::default(), snapshots: None }
     }
 
     /// Says something. Nobody hears it once the conversation is over.
@@ -128,6 +130,13 @@ impl Voice {
                 voice.say(ToCoordinator::Log { name: name.to_owned(), data: STANDARD.encode(piece) });
             }
         }))
+    }
+
+    /// Gives the figures of a moment.
+    pub fn snapshot(&self, report: &HostReport) {
+        if let Ok(result) = serde_json::to_value(report) {
+            self.say(ToCoordinator::Snapshot { at: self.clock.now(), result });
+        }
     }
 
     /// Gives the figures so far.

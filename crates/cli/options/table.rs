@@ -126,7 +126,8 @@ program_options! {
     StatusInterval => value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME")
         .parser(|| values::at_least(MIN_INTERVAL))
         .completion(ValueCompletion::Nothing)
-        .error_in_fio(|value| values::invalid_time(value, "time", "status interval too small"));
+        .error_in_fio(|value| values::invalid_time(value, "time", "status interval too small"))
+        .on_hosts(OnHosts::All);
     BandwidthLog => value("bandwidth-log", 'b', "PREFIX", REPORT, "Log the bandwidth of all jobs together")
         .optional()
         .excluded_by(&[Relation {
@@ -142,15 +143,17 @@ program_options! {
         .on_hosts(OnHosts::Agents);
     IntervalReport => own("interval-report", "TIME[:FILE|-]", REPORT,
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output")
-        .parser(|| ValueParser::new(intervals));
+        .parser(|| ValueParser::new(intervals))
+        .on_hosts(OnHosts::Coordinator);
     Metrics => own("metrics", "[ADDR:]PORT", REPORT,
         "Serve the metrics of the run over HTTP while jobs run, at /metrics; without ADDR to this machine only")
         .only_ferrio()
-        .parser(|| ValueParser::new(|text: &str| text.parse::<MetricsAddress>()));
+        .parser(|| ValueParser::new(|text: &str| text.parse::<MetricsAddress>()))
+        .on_hosts(OnHosts::Coordinator);
     MessageFormat => own("message-format", "FORMAT", REPORT,
         "Format of errors, warnings and notes on standard error: human or json")
         .parser(|| ["human", "json"].into())
-        .on_hosts(OnHosts::Coordinator);
+        .on_hosts(OnHosts::All);
     Color => own("color", "WHEN", REPORT, "When to colour messages: auto (on a terminal), always, never")
         .parser(|| ["auto", "always", "never"].into())
         .on_hosts(OnHosts::Coordinator);

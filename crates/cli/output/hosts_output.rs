@@ -8,6 +8,16 @@ use super::final_output::set_thresholds;
 use crate::error::Error;
 
 impl Output {
+    /// Writes a report of the run so far to all streams that can hold several.
+    pub fn report_of_hosts_so_far(&mut self, report: &RunReport) {
+        for at in 0..self.files.len() {
+            let formats = self.files[at].formats;
+            if formats.may_repeat() && !formats.are_none() {
+                self.write_report(at, report);
+            }
+        }
+    }
+
     /// Writes the report to all streams, then warnings about its figures and exceeded thresholds to standard error. Also returns whether all
     /// reports could be written.
     pub fn report_of_hosts(

@@ -58,6 +58,7 @@ impl Watchers {
         settings: &ProgramSettings,
         intervals: Option<IntervalStream>,
         metrics: Option<MetricsServer>,
+        snapshots: Option<Duration>,
     ) -> Self {
         fn part<W: Watcher + 'static>(watcher: Option<W>) -> Option<Box<dyn Watcher>> {
             watcher.map(|watcher| Box::new(watcher) as Box<dyn Watcher>)
@@ -69,6 +70,7 @@ impl Watchers {
             part(settings.profile.and_then(|profile| profile.verdict(plan))),
             part(settings.has_series().then(|| SeriesRecorder::new(plan))),
             part(metrics),
+            part(snapshots.map(SnapshotWatcher)),
         ];
         Watchers { all: all.into_iter().flatten().collect(), early_end }
     }
@@ -142,6 +144,19 @@ impl Watcher for MetricsServer {
         if self.is_wanted() {
             self.publish(output.metrics(plan, result));
         }
+    }
+}
+
+/// The coordinator of a run on many hosts, with the time between the snapshots that it wants.
+struct SnapshotWatcher(Duration);
+
+impl Watcher for SnapshotWatcher {
+    fn interval(&self) -> Duration {
+        self.0
+    }
+
+    fn observe(&mut self, plan: &Plan, result: &RunResult, output: &mut Output) {
+        output.send_snapshot(plan, result);
     }
 }
 

@@ -46,7 +46,9 @@ impl AgentInputs {
 
     /// Says something on behalf of the run. Only messages that are no intervals may have to wait, at most until the conversation is over.
     pub fn say(&self, message: ToCoordinator) {
-        let is_interval = |message: &ToCoordinator| matches!(message, ToCoordinator::Interval { .. });
+        let is_interval = |message: &ToCoordinator| {
+            matches!(message, ToCoordinator::Interval { .. } | ToCoordinator::Snapshot { .. })
+        };
         let is_full = |queues: &mut Queues| queues.said.len() >= WAITING && !queues.is_over;
         let mut queues = self.lock();
         if is_full(&mut queues) && is_interval(&message) {

@@ -63,7 +63,8 @@ pub enum CoordinatorAction {
     Greeted(HostId, AgentHello),
     /// The clock of a host is measured.
     Measured(HostId, ClockOffset),
-    /// A host says something that is for the front end: texts, plans, intervals, logs and results.
+    /// A host says something that is for the front end: texts, plans, intervals, logs and results. The times of snapshots are by the
+    /// coordinator's clock.
     Deliver(HostId, ToCoordinator),
     /// A phase began on a host.
     Began {
@@ -206,6 +207,13 @@ impl Coordinator {
             }
             (message @ ToCoordinator::Text { .. }, Stage::Checking | Stage::Checked) => {
                 actions.push(CoordinatorAction::Deliver(id, message));
+            }
+            (ToCoordinator::Snapshot { at, result }, _) if host.runs() => {
+                // On the time axis that all hosts share.
+                if let Some(offset) = host.trips.offset(now) {
+                    let message = ToCoordinator::Snapshot { at: offset.to_ours(at), result };
+                    actions.push(CoordinatorAction::Deliver(id, message));
+                }
             }
             (
                 message @ (ToCoordinator::Text { .. }

@@ -130,6 +130,13 @@ pub enum ToCoordinator {
         /// Bytes, in base64.
         data: String,
     },
+    /// The figures of a moment, for whoever watches the run.
+    Snapshot {
+        /// When they were taken, by the agent's clock.
+        at: ClockTime,
+        /// As in [`ToCoordinator::Result`].
+        result: Value,
+    },
     /// The figures so far, as those of the end.
     Interim {
         /// The result of the run.
@@ -222,6 +229,9 @@ pub struct PlanText {
     /// The agent's address, as the coordinator dialled it, where names of files and jobs are those of fio's servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// Send a [`ToCoordinator::Snapshot`] each time this has passed, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshots_ms: Option<u64>,
     /// Plan and check only: [`ToAgent::Prepare`] never comes.
     #[serde(default)]
     pub only_check: bool,
@@ -285,6 +295,7 @@ impl ToCoordinator {
             ToCoordinator::Interval { .. } => "interval",
             ToCoordinator::Log { .. } => "log",
             ToCoordinator::State { .. } => "state",
+            ToCoordinator::Snapshot { .. } => "snapshot",
             ToCoordinator::Interim { .. } => "interim",
             ToCoordinator::Result { .. } => "result",
             ToCoordinator::Ended { .. } => "ended",

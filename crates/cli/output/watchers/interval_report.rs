@@ -94,11 +94,25 @@ impl IntervalStream {
 
     /// Writes the lines of the interval that ends with `result`. A write that fails ends the interval report and returns the error.
     fn write(&mut self, plan: &Plan, result: &RunResult) -> Option<Diagnostic> {
-        let stream = self.stream.as_mut()?;
         let lines = self.report.lines(plan, result, SystemTime::now());
-        let error = stream.write_all(&lines).err()?;
+        self.write_lines(&lines)
+    }
+
+    fn write_lines(&mut self, lines: &[u8]) -> Option<Diagnostic> {
+        let error = self.stream.as_mut()?.write_all(lines).err()?;
         self.stream = None;
         Some(self.failure(&error, "; the run goes on without it"))
+    }
+
+    /// Writes the lines of an interval of a run on many hosts.
+    pub fn show_lines(&mut self, lines: &[u8], output: &mut Output) {
+        output.clear_live_line();
+        report_loss(self.write_lines(lines), output);
+    }
+
+    /// Closes the stream of a run on many hosts.
+    pub fn end(mut self, output: &mut Output) {
+        report_loss(self.close(), output);
     }
 
     /// Closes the file after the last interval: a network file system may tell only then that it has no room. Returns the error.

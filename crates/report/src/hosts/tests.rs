@@ -412,8 +412,8 @@ fn a_page_has_a_row_for_each_host() {
     assert!(!alone.contains("hosts-title"));
 }
 
-fn run_of_reads(latencies: &[&[u64]]) -> HostsReport {
-    let host = |latencies: &&[u64]| vec![(named("a"), done(reads(latencies, 1_000)))];
+fn run_of_reads(latencies: &[&[u64]], runtime_ms: u64) -> HostsReport {
+    let host = |latencies: &&[u64]| vec![(named("a"), done(reads(latencies, runtime_ms)))];
     run_on(latencies.iter().map(host).collect(), &options(false))
 }
 
@@ -427,7 +427,7 @@ fn each_interval_has_a_line_per_host_and_one_of_all() {
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect()
     };
-    let first = lines(&run_of_reads(&[&[1_000, 2_000], &[3_000]]), 1000);
+    let first = lines(&run_of_reads(&[&[1_000, 2_000], &[3_000]], 1_000), 1000);
     let figures = |line: &Value| {
         let name = line["host"].as_str().unwrap_or("all").to_owned();
         (name, line["hosts"].as_u64().unwrap(), line["read"]["total_ios"].as_u64().unwrap())
@@ -438,13 +438,15 @@ fn each_interval_has_a_line_per_host_and_one_of_all() {
         [of("h0", 1, 2), of("h1", 1, 1), of("all", 2, 3)]
     );
     assert_eq!((first[2]["time_ms"].as_u64(), first[2]["timestamp_ms"].as_u64()), (Some(1000), Some(9000)));
-    let second = lines(&run_of_reads(&[&[1_000, 2_000, 2_000, 2_000], &[3_000]]), 3000);
+    let second = lines(&run_of_reads(&[&[1_000, 2_000, 2_000, 2_000], &[3_000]], 2_000), 3000);
     assert_eq!(
         second.iter().map(figures).collect::<Vec<_>>(),
         [of("h0", 1, 2), of("h1", 1, 0), of("all", 2, 2)]
     );
     assert_eq!((second[2]["interval"].as_u64(), second[2]["length_ms"].as_f64()), (Some(2), Some(2000.0)));
     assert_eq!(second[2]["read"]["iops"].as_f64(), Some(1.0));
+    let third = lines(&run_of_reads(&[&[1_000, 2_000, 2_000, 2_000], &[3_000]], 2_000), 4000);
+    assert!(third.is_empty(), "the jobs have ended: {third:?}");
     // The completion latencies of 2000 ns, a third of which is submission, without those of the first interval.
     assert_eq!(second[2]["read"]["clat_ns"]["mean"].as_f64(), Some(1334.0));
 }

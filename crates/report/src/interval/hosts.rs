@@ -115,7 +115,8 @@ impl HostsIntervalReport {
         let new = stats.since(shown).unwrap_or_else(|| stats.clone());
         let direction = |at: usize| {
             let (was_done, is_new) = (stats.directions[at].ios > 0, new.directions[at].ios > 0);
-            let is_shown = is_new || (was_done && entry.does[at]);
+            // An entry that runs and gets nothing done has a line, one that has ended has none.
+            let is_shown = is_new || (was_done && new.job_runtime_ms > 0);
             is_shown.then(|| DirectionLine::new(&entry.measure, &new.directions[at], length.as_nanos()))
         };
         let line = HostIntervalLine {

@@ -1,0 +1,97 @@
+//! The figures of a run on many hosts while it runs: for `--interval-report` and `--metrics`, from the snapshots that all hosts send.
+
+use std::time::{Duration, SystemTime};
+
+use ferrio_job::Diagnostic;
+use ferrio_metrics::MetricsServer;
+use ferrio_report::{Format, Formats, HostsIntervalReport, HostsReport};
+
+use crate::error::Error;
+use crate::option_values::Intervals;
+use crate::output::{IntervalStream, Output};
+use crate::settings::ProgramSettings;
+
+/// Time between snapshots for `--metrics` alone: those who ask read the figures of the last second.
+const METRICS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Who watches the figures.
+#[derive(Default)]
+pub struct WatchedHosts {
+    intervals: Option<(HostsIntervalReport, IntervalStream)>,
+    metrics: Option<MetricsServer>,
+    /// Time between snapshots; `None` if nobody watches.
+    pub every: Option<Duration>,
+    /// Snapshots that each host has sent; `None` for one that sends no more.
+    snapshots: Vec<Option<u64>>,
+    /// Intervals that are written.
+    written: u64,
+    /// The latest snapshot.
+    until: Duration,
+}
+
+impl WatchedHosts {
+    /// Opens what the settings ask for.
+    ///
+    /// # Errors
+    /// The file or the address cannot be used.
+    pub fn open(hosts: usize, settings: &ProgramSettings, output: &mut Output) -> Result<Self, Error> {
+        settings.interval_report.as_ref().map_or(Ok(()), Intervals::check_path)?;
+        let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
+        if let Some(server) = &metrics {
+            let message = format!("metrics are at {} until the run ends", server.url());
+            output.message(&Diagnostic::note(message).code("metrics-address"));
+        }
+        let intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
+        let every = settings.interval_report.as_ref().map(|wanted| wanted.every);
+        Ok(WatchedHosts {
+            intervals: intervals.map(|stream| (HostsIntervalReport::new(), stream)),
+            every: every.or(metrics.as_ref().map(|_| METRICS_INTERVAL)),
+            metrics,
+            snapshots: vec![Some(0); hosts],
+            ..WatchedHosts::default()
+        })
+    }
+
+    /// A host has sent the figures of the moment `at` on the common axis, which the report has now.
+    pub fn note_snapshot(&mut self, host: usize, at: Duration, report: &HostsReport, output: &mut Output) {
+        self.until = self.until.max(at);
+        if let Some(count) = &mut self.snapshots[host] {
+            *count += 1;
+        }
+        self.write_whole(report, output);
+        if let Some(server) = self.metrics.as_mut().filter(|server| server.is_wanted()) {
+            let formats = Formats::only(Format::OpenMetrics);
+            server.publish(report.together().in_formats(formats, output.terse_layout()));
+        }
+    }
+
+    /// A host sends no more, and nobody waits for it.
+    pub fn note_end(&mut self, host: usize, report: &HostsReport, output: &mut Output) {
+        self.snapshots[host] = None;
+        self.write_whole(report, output);
+    }
+
+    /// Writes an interval once all hosts have sent its figures.
+    fn write_whole(&mut self, report: &HostsReport, output: &mut Output) {
+        let Some(whole) = self.snapshots.iter().flatten().min() else { return };
+        if *whole > self.written {
+            self.written = *whole;
+            self.write(report, output);
+        }
+    }
+
+    fn write(&mut self, report: &HostsReport, output: &mut Output) {
+        if let Some((intervals, stream)) = &mut self.intervals {
+            stream.show_lines(&intervals.lines(report, self.until, SystemTime::now()), output);
+        }
+    }
+
+    /// Writes the last interval, which ends at `until` on the common axis with the last reports.
+    pub fn finish(mut self, until: Duration, report: &HostsReport, output: &mut Output) {
+        self.until = self.until.max(until);
+        self.write(report, output);
+        if let Some((_, stream)) = self.intervals {
+            stream.end(output);
+        }
+    }
+}
