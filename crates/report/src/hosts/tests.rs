@@ -491,3 +491,15 @@ fn the_common_interval_is_what_hosts_recorded_in_it() {
     assert_eq!(common.read.unwrap().iops, 400.0);
     assert_eq!(ferrio.series[0].read.as_ref().unwrap().ios, [150, 250, 500]);
 }
+
+#[test]
+fn a_warning_that_many_hosts_have_is_one_warning() {
+    let host = |ms| vec![(named("a"), done(reads(&[1000], ms)))];
+    let run = run_on(vec![host(10), host(20), host(5000)], &options(false));
+    let warnings = run.together().ferrio.unwrap().warnings;
+    let short: Vec<_> = warnings.iter().filter(|warning| warning.code == "short-run").collect();
+    let [short] = short[..] else { panic!("{warnings:?}") };
+    assert_eq!((&short.hosts[..], short.count), (&["h0".to_owned(), "h1".to_owned()][..], 2));
+    assert!(short.message.ends_with(" (on h0, the others differ)"), "{}", short.message);
+    assert!(short.message_with_hosts().starts_with("h0, h1: "));
+}

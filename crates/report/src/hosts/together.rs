@@ -15,7 +15,7 @@ use crate::build::database::database_report;
 use crate::build::entry::{RunTimes, job_report, option_pairs};
 use crate::build::ferrio::EntryDetails;
 use crate::build::record::EntryRecord;
-use crate::grouping::grouped;
+use crate::grouping::{distinct, grouped};
 use crate::host_report::HostReport;
 use crate::model::{
     ClockReport, DiskReport, FORMAT, FerrioReport, GroupReport, HostEntryReport, HostOfRun, JobReport,
@@ -78,7 +78,7 @@ pub(super) fn report(run: &HostsReport) -> RunReport {
         version: run.options.environment.version.clone(),
         labels: Pairs(run.options.labels.clone()),
         host: common_machine(&hosts),
-        targets: crate::grouping::distinct(hosts.iter().flat_map(|host| host.targets.clone())),
+        targets: distinct(hosts.iter().flat_map(|host| host.targets.clone())),
         clock: clock(run),
         quantile_error: run.reported().map(|(_, report)| report.ferrio.quantile_error).fold(0.0, f64::max),
         run: run_facts(&hosts),
@@ -281,25 +281,67 @@ fn start_spread(hosts: &[HostOfRun]) -> Option<u64> {
     (0..phases).filter_map(spread).max()
 }
 
-/// The warnings of hosts, each with the hosts that have it.
+/// The warnings of hosts: those of one code and the same jobs are one, with the hosts that have it.
 fn warnings_of_hosts(run: &HostsReport) -> Vec<Warning> {
     let all = run.reported().flat_map(|(host, report)| {
-        report.ferrio.warnings.iter().map(move |warning| (warning.clone(), host.name.clone()))
+        let of_host = move |(key, warning)| (key, (warning, &host.name));
+        numbered(&report.ferrio.warnings, warning_key).into_iter().map(of_host)
     });
-    grouped(all).into_iter().map(|(warning, hosts)| Warning { hosts, ..warning }).collect()
+    let warning = |(_, of_hosts): (_, Vec<(&Warning, &String)>)| {
+        let &(first, name) = of_hosts.first()?;
+        let is_same = of_hosts.iter().all(|(warning, _)| warning.message == first.message);
+        Some(Warning {
+            message: first_message(&first.message, name, is_same),
+            count: of_hosts.iter().fold(0, |sum, (warning, _)| sum.saturating_add(warning.count)),
+            hosts: of_hosts.iter().map(|(_, name)| (*name).clone()).collect(),
+            ..first.clone()
+        })
+    };
+    grouped(all).into_iter().filter_map(warning).collect()
 }
 
-/// The notes of hosts, each with the hosts that have it; those that all have are about the whole run.
+/// The messages of a host, each with its key and the number of earlier ones with that key: the first belongs to the first of other hosts, the
+/// second to the second.
+fn numbered<'a, T, K: PartialEq>(messages: &'a [T], key: fn(&'a T) -> K) -> Vec<((K, usize), &'a T)> {
+    let before = |at: usize| {
+        let own = key(&messages[at]);
+        let nth = messages[..at].iter().filter(|other| key(other) == own).count();
+        ((own, nth), &messages[at])
+    };
+    (0..messages.len()).map(before).collect()
+}
+
+fn warning_key(warning: &Warning) -> (&str, &[String]) {
+    (&warning.code, &warning.jobs)
+}
+
+/// The notes of hosts: those of one code, the same jobs and the same help are one, with the hosts that have it unless all do.
 fn notes_of_hosts(run: &HostsReport) -> Vec<Note> {
     let all = run.reported().flat_map(|(host, report)| {
-        report.ferrio.notes.iter().map(move |note| (note.clone(), host.name.clone()))
+        let of_host = move |(key, note)| (key, (note, &host.name));
+        numbered(&report.ferrio.notes, note_key).into_iter().map(of_host)
     });
     let count = run.reported().count();
-    let note = |(note, hosts): (Note, Vec<String>)| Note {
-        hosts: if hosts.len() == count { Vec::new() } else { hosts },
-        ..note
+    let note = |(_, of_hosts): (_, Vec<(&Note, &String)>)| {
+        let &(first, name) = of_hosts.first()?;
+        let is_same = of_hosts.iter().all(|(note, _)| note.message == first.message);
+        let hosts = distinct(of_hosts.iter().map(|(_, name)| (*name).clone()));
+        Some(Note {
+            message: first_message(&first.message, name, is_same),
+            hosts: if hosts.len() == count { Vec::new() } else { hosts },
+            ..first.clone()
+        })
     };
-    grouped(all).into_iter().map(note).collect()
+    grouped(all).into_iter().filter_map(note).collect()
+}
+
+fn note_key(note: &Note) -> (&str, &[String], Option<&str>) {
+    (&note.code, &note.jobs, note.help.as_deref())
+}
+
+/// The message of the first of several hosts.
+fn first_message(message: &str, name: &str, is_same: bool) -> String {
+    if is_same { message.to_owned() } else { format!("{message} (on {name}, the others differ)") }
 }
 
 fn disks(run: &HostsReport) -> Vec<DiskReport> {
