@@ -102,8 +102,11 @@ fn read_list(word: &str) -> Option<io::Result<String>> {
     is_list.then(|| fs::read_to_string(word))
 }
 
-/// The token that servers must have too.
-fn token(items: &[Item]) -> Result<Option<Token>, Error> {
+/// The token that the other ends must have too.
+///
+/// # Errors
+/// It is too short, too long or readable by others.
+pub fn token(items: &[Item]) -> Result<Option<Token>, Error> {
     let file = values_of(items, ProgramOption::TokenFile).next_back();
     let token = match (file, std::env::var(TOKEN_VARIABLE)) {
         (Some(file), _) => Token::of_file(Path::new(file)).map(Some),

@@ -12,7 +12,8 @@ use ferrio_machine::{Rank, text_of_file};
 use ferrio_ranks::{Meeting, Met, RankOfRun, RendezvousError, meet};
 use nix::sys::utsname::uname;
 
-use super::{agent, coordinator, host_commands};
+use super::server::TOKEN_VARIABLE;
+use super::{agent, client, coordinator, host_commands};
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::messages::Messages;
@@ -107,6 +108,7 @@ pub fn run(
 ) -> Result<u8, Error> {
     let wanted = &settings.ranks;
     let host = host_name();
+    let token = client::token(items)?;
     let meeting =
         Meeting::find(me, wanted.rendezvous.as_deref(), &|name| env::var(name).ok(), &|| full_name(&host))
             .map_err(RendezvousError::from)?;
@@ -118,7 +120,8 @@ pub fn run(
     }
     match meet(me, &host, &meeting, wanted.timeout, &mut refused) {
         Ok(Met::First(others)) => {
-            let (names, others): (Vec<String>, Vec<Ends>) = others.into_iter().unzip();
+            let others = others.into_iter().map(|(name, ends)| (name, ends.with_token(token.clone())));
+            let (names, others): (Vec<String>, Vec<Ends>) = others.unzip();
             let mut settings = settings.clone();
             if !settings.has(ProgramOption::Eta) {
                 // Open MPI gives each rank a terminal that nobody sits at.
@@ -126,7 +129,7 @@ pub fn run(
             }
             coordinate(&names_of(&host, &names), others, items, &settings, messages)
         }
-        Ok(Met::Other(ends)) => agent::converse(ends),
+        Ok(Met::Other(ends)) => agent::converse(ends.with_token(token)),
         // Rank 0 says so, and its status counts. A launcher that sees another error first may end rank 0 before it has.
         Err(RendezvousError::Incomplete(_)) if me.launcher.is_some() => Ok(0),
         Err(error) => Err(error.into()),
@@ -159,7 +162,8 @@ fn coordinate(
 /// that kills rank 0 reaches it too; if it does not, the agent notices the end of its pipe.
 fn own_agent() -> io::Result<Ends> {
     let mut command = Command::new("/proc/self/exe");
-    command.arg("agent");
+    // Only the network needs a token.
+    command.arg("agent").env_remove(TOKEN_VARIABLE);
     command.split()
 }
 

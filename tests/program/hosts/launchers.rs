@@ -163,6 +163,23 @@ fn a_rank_that_does_not_come_is_named() {
 }
 
 #[test]
+fn ranks_with_a_token_run_only_with_those_that_have_it_too() {
+    let dir = TestDir::new();
+    let job = dir.job(JOB);
+    let token = "0123456789abcdef";
+    for (other, status) in [(token, 0), ("fedcba9876543210", 1)] {
+        let port = free_port();
+        let with = |number, token| rank(&dir, number, &port, &[&job]).env("FERRIO_TOKEN", token);
+        let others = [with(1, other).start(), with(2, token).start()];
+        let first = with(0, token).run().ended_with(status);
+        assert_eq!(first.stderr.contains(".1 is lost: "), status == 1, "{}", first.stderr);
+        assert_eq!(hosts_and_reads(&first.json()).1, 16 * if status == 0 { 3 } else { 2 });
+        let statuses = others.map(|rank| rank.wait().status.unwrap());
+        assert_eq!(statuses, [status, 0]);
+    }
+}
+
+#[test]
 fn what_the_launcher_does_not_say_is_asked_for() {
     let dir = TestDir::new();
     let job = dir.job(JOB);
