@@ -17,6 +17,7 @@ use super::host_texts::HostTexts;
 use super::watched_hosts::WatchedHosts;
 use crate::error::Error;
 use crate::messages::Messages;
+use crate::options::ProgramOption;
 use crate::outcome::{MAX_FAILED, THRESHOLD_EXCEEDED_STATUS};
 use crate::output::Output;
 use crate::settings::ProgramSettings;
@@ -68,7 +69,7 @@ impl<'a> RunOnHosts<'a> {
         let options = settings.report_options().in_formats(settings.all_formats()).within(&environment);
         let mut output = Output::open(settings, messages)?;
         Ok(RunOnHosts {
-            report: HostsReport::new(hosts, options, false),
+            report: HostsReport::new(hosts, options, settings.has(ProgramOption::HostDocuments)),
             watched: WatchedHosts::open(names.len(), settings, &mut output)?,
             output,
             texts: HostTexts::new(messages, settings.formats.has(Format::Normal)),

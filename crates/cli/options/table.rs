@@ -344,6 +344,11 @@ program_options! {
         .only_ferrio()
         .needs(HOSTS, "--copy is about hosts: add --hosts or --hosts-file")
         .on_hosts(OnHosts::Coordinator);
+    HostDocuments => own_flag("host-documents", NETWORK,
+        "Put the whole report of each host into the JSON document of all, at `ferrio.hosts[].document`")
+        .only_ferrio()
+        .needs(HOSTS_OR_RANKS, "--host-documents is about hosts: add --hosts, --hosts-file or --ranks=auto")
+        .on_hosts(OnHosts::Coordinator);
     RequireAll => own_flag("require-all", NETWORK, "End the jobs on all hosts when one is lost, instead of going on without it")
         .only_ferrio()
         .needs(HOSTS_OR_RANKS, "--require-all is about hosts: add --hosts, --hosts-file or --ranks=auto")
