@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 
-use ferrio_hosts::PlanText;
+use ferrio_hosts::{Ends, PlanText};
 use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Plan, Prefix};
 use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
 use ferrio_machine::FileClaims;
@@ -13,7 +13,8 @@ use ferrio_stats::ClockReading;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::leak;
-use crate::hosts::{client, coordinator, ranks, server};
+use crate::hosts::ranks::{self, RankPart};
+use crate::hosts::{client, coordinator, server};
 use crate::messages::Messages;
 use crate::options::{OPTIONS, ProgramOption};
 use crate::output::{Output, begin_file};
@@ -48,27 +49,40 @@ pub enum Planned {
     /// It asked for something else than a run, which is done, with this status.
     Answered(u8),
     Run(Box<PlannedRun>),
+    /// This process is an agent of rank 0.
+    Agent(Ends),
+}
+
+/// What the program does next.
+pub enum Next {
+    /// It ends with this status.
+    End(u8),
+    /// It is an agent of rank 0 of a launcher.
+    Agent(Ends),
 }
 
 /// Runs what the arguments ask for. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<u8, Error> {
+pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<Next, Error> {
     let run = match plan(words, compat, job_files::environment(), Caller::User, messages) {
-        Ok(Planned::Answered(status)) => return Ok(status),
+        Ok(Planned::Answered(status)) => return Ok(Next::End(status)),
         Ok(Planned::Run(run)) => run,
-        Err(error) if !messages.are_of_fio() && ranks::leaves_to_rank_0(words, &error) => return Ok(0),
+        Ok(Planned::Agent(ends)) => return Ok(Next::Agent(ends)),
+        Err(error) if !messages.are_of_fio() && ranks::leaves_to_rank_0(words, &error) => {
+            return Ok(Next::End(0));
+        }
         Err(error) => return Err(error),
     };
     let plan = run.plan;
-    let Some(outcome) = run_and_report(*run, None)? else { return Ok(0) };
+    let Some(outcome) = run_and_report(*run, None)? else { return Ok(Next::End(0)) };
     let status = outcome::status(plan, &outcome);
     if outcome.result.abandoned > 0 {
         // Their threads hang in the kernel, and may hold its lock of the address space (`mmap_lock`).
         ferrio_runner::exit_at_once(status);
     }
-    Ok(status)
+    Ok(Next::End(status))
 }
 
 /// Plans what the arguments ask for, with job files and variables from `environment`. Sets `messages` to the format that they ask for.
@@ -112,7 +126,10 @@ pub fn plan(
         return sweep::run(&items, &settings, wanted, messages).map(Planned::Answered);
     }
     if let Some(me) = rank.filter(|_| settings.action == Action::Run) {
-        return ranks::run(&me, &items, &settings, messages).map(Planned::Answered);
+        return ranks::run(&me, &items, &settings, messages).map(|part| match part {
+            RankPart::Ended(status) => Planned::Answered(status),
+            RankPart::Agent(ends) => Planned::Agent(ends),
+        });
     }
     if let Some(hosts) = settings.hosts.as_ref().filter(|_| settings.action == Action::Run) {
         return coordinator::run(&items, &settings, hosts, messages).map(Planned::Answered);

@@ -96,5 +96,8 @@ fn run(
     {
         return status;
     }
-    fio::run(words, compat, messages)
+    match fio::run(words, compat, messages)? {
+        fio::Next::End(status) => Ok(status),
+        fio::Next::Agent(ends) => hosts::agent::converse(ends),
+    }
 }

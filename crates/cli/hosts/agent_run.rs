@@ -51,6 +51,8 @@ fn run_jobs(
     let mut run =
         match fio::plan(words, Compat::Ferrio, environment(plan), Caller::Coordinator(plan), messages)? {
             Planned::Answered(status) => return Ok(status),
+            // Only a user's command line makes an agent.
+            Planned::Agent(_) => return Ok(1),
             Planned::Run(run) => run,
         };
     run.settings.output = ReportDestination::Coordinator;
