@@ -8,6 +8,7 @@ mod address;
 pub mod agent;
 mod agent_run;
 mod agent_streams;
+pub mod check_on_hosts;
 pub mod client;
 mod client_line;
 mod client_logs;

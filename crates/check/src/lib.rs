@@ -9,6 +9,7 @@ mod commands;
 mod database;
 mod facts;
 mod files;
+mod hosts;
 pub mod model;
 mod risks;
 mod section;
@@ -23,6 +24,7 @@ use ferrio_job::{Diagnostic, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 
 pub use facts::{Facts, FileFacts, WholeRun};
+pub use hosts::{CheckedHost, HostsReport};
 pub use model::{CheckStatus, EndTrigger, Report, RiskSeverity};
 pub use risks::codes;
 pub use text::text;

@@ -22,11 +22,11 @@ pub(crate) struct CheckedSection<'a> {
 /// All sections in order.
 pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<CheckedSection<'a>> {
     let mut written = set.jobs.iter();
-    let mut job = written.next();
-    // A database is one section as written and several as planned, with the same origin.
+    let mut job: Option<&Job> = None;
+    // A database is one section as written and several as planned, with the same origin. Sections of other hosts are not planned.
     let written_and_planned = plan.sections.iter().enumerate().filter_map(|(index, section)| {
-        if index > 0 && plan.sections[index - 1].origin != section.origin {
-            job = written.next();
+        if job.is_none_or(|job| job.origin != section.origin) {
+            job = written.find(|job| job.origin == section.origin);
         }
         Some((index, job?, section))
     });

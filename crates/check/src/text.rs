@@ -28,6 +28,8 @@ pub fn text(report: &Report, colour: bool) -> String {
             out.push_str(&format!("\n{}\n", style.paint(BOLD, "places")));
             out.push_str(&aligned(report.places.iter().map(place).collect()));
         }
+    } else if report.errors.is_empty() {
+        out.push_str("  runs  no job: all sections are for other hosts\n");
     }
     let problems = report.errors.iter().map(|problem| error(problem, &style));
     let risks = report.risks.iter().map(|found| risk(found, &style));

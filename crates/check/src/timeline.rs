@@ -134,8 +134,8 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
             }
         };
         phases.push(Phase {
-            number: phases.len() + 1,
-            waits_because: (!phases.is_empty()).then(|| barrier(&group[0])),
+            number: group[0].phase,
+            waits_because: (group[0].phase > 1).then(|| barrier(&group[0])),
             jobs: group.iter().map(|section| section.index).collect(),
             time,
         });

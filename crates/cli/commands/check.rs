@@ -1,11 +1,12 @@
 //! `ferrio check`: describes the run that the arguments would start, and its risks, without running it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report, WholeRun};
 use ferrio_job::Compat;
-use ferrio_jobfile::{Problems, Sources};
+use ferrio_jobfile::{Environment, Problems, Sources};
 use ferrio_logs::bandwidth_log_names;
 use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
@@ -15,11 +16,12 @@ use super::subcommand::Invocation;
 use crate::arguments::{self, CommandLine, Item, values_of};
 use crate::error::Error;
 use crate::escaped_stream;
+use crate::hosts::check_on_hosts;
 use crate::inputs::is_any_of;
 use crate::junit::JunitFile;
 use crate::messages::{Messages, print_text};
 use crate::option_values::{Intervals, word_and_file};
-use crate::options::{ProgramOption, ROWS};
+use crate::options::{OPTIONS, ProgramOption, ROWS};
 use crate::output::Output;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
@@ -92,15 +94,44 @@ fn check(line: CommandLine, messages: Messages) -> Result<u8, Error> {
             "`ferrio check` prints text or JSON: use --output-format=normal or --output-format=json";
         return Err(Error::refusal("invalid-program-option", message, None));
     }
-    let report = examine(&items, &settings)?;
     // Only runs have the other formats.
+    if let Some(hosts) = settings.hosts.clone() {
+        settings.files_of_formats.retain(|(format, _)| has_answer(Formats::only(*format)));
+        let report = check_on_hosts::report(&items, &settings, &hosts, messages)?;
+        write_texts(messages, &settings, |_| report.text(), &report.json())?;
+        return Ok(status(report.status, deny));
+    }
+    let report = examine(&items, &settings, job_files::environment_of_check())?;
     settings.files_of_formats.retain(|(format, _)| has_answer(Formats::only(*format)));
     settings.notes.iter().filter(|_| messages.shows_warnings()).for_each(|note| messages.note(note));
     write(messages, &settings, &report)?;
-    Ok(match report.status {
+    Ok(status(report.status, deny))
+}
+
+fn status(verdict: CheckStatus, deny: bool) -> u8 {
+    match verdict {
         CheckStatus::Errors => ERROR_STATUS,
         CheckStatus::Warnings if deny => DENIED_STATUS,
         CheckStatus::Warnings | CheckStatus::Clean => 0,
+    }
+}
+
+/// The check of a host of a run, with job files from `environment`: the result, or the errors that would stop its part before the first
+/// job.
+#[must_use]
+pub fn of_host(words: &[OsString], environment: Environment) -> Report {
+    let line = arguments::read(words, 1, OPTIONS, Compat::Ferrio);
+    let compat = line.compat;
+    let report = line.into_items().and_then(|items| {
+        let settings = diagnose::settings(&items, compat)?;
+        examine(&items, &settings, environment)
+    });
+    report.unwrap_or_else(|error| match error {
+        Error::Problems(problems) => ferrio_check::refused(&problems),
+        other => {
+            let diagnostics = vec![other.diagnostic()];
+            ferrio_check::refused(&Problems { diagnostics, sources: Sources::default() })
+        }
     })
 }
 
@@ -108,8 +139,8 @@ fn nothing_to_check(why: &str) -> Error {
     Error::refusal("nothing-to-check", format!("`ferrio check` {why}"), None)
 }
 
-fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> {
-    let set = job_files::read(items, settings, job_files::environment_of_check())?;
+fn examine(items: &[Item], settings: &ProgramSettings, environment: Environment) -> Result<Report, Error> {
+    let set = job_files::read(items, settings, environment)?;
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }
@@ -218,16 +249,27 @@ impl ErrorDocument {
 
 /// Writes the result in the requested formats.
 fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Result<(), Error> {
+    let text = |is_coloured| ferrio_check::text(report, is_coloured);
+    write_texts(messages, settings, text, &ferrio_check::json(report))
+}
+
+/// Writes the text, which may be coloured, and the document in the requested formats.
+fn write_texts(
+    messages: Messages,
+    settings: &ProgramSettings,
+    text: impl Fn(bool) -> String,
+    json: &str,
+) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) {
         let is_stdout = settings.output == ReportDestination::Stdout;
         let is_coloured = is_stdout && messages.colors(escaped_stream::stdout().get_ref());
-        output.write_coloured(&ferrio_check::text(report, is_coloured));
+        output.write_coloured(&text(is_coloured));
     }
     if settings.formats.has(Format::Json) {
-        output.write(&ferrio_check::json(report));
+        output.write(json);
     }
-    output.write_to_files(Format::Normal, &ferrio_check::text(report, false));
-    output.write_to_files(Format::Json, &ferrio_check::json(report));
+    output.write_to_files(Format::Normal, &text(false));
+    output.write_to_files(Format::Json, json);
     output.close()
 }

@@ -5,7 +5,7 @@
 mod agent;
 mod btrace2fio;
 mod chapters;
-mod check;
+pub mod check;
 mod compare;
 mod completions;
 mod databases;

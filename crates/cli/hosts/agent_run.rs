@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-use ferrio_hosts::{JobText, PlanText, Stream};
+use ferrio_hosts::{JobText, PlanText, Stream, ToCoordinator};
 use ferrio_job::{Compat, RunHost};
 use ferrio_jobfile::Environment;
 
 use super::agent_streams::RunStreams;
-use super::{Voice, triggered};
+use super::{Voice, check_on_hosts, triggered};
+use crate::commands::check;
 use crate::error::Error;
 use crate::fio::{self, Caller, Planned};
 use crate::messages::Messages;
@@ -48,6 +49,12 @@ fn run_jobs(
     voice: &Voice,
     messages: &mut Messages,
 ) -> Result<u8, Error> {
+    if plan.only_check {
+        let check = check::of_host(words, environment(plan));
+        let document = check_on_hosts::document(&check).map_err(|error| Error::Agent(error.into()))?;
+        voice.say(ToCoordinator::Checked { plan: document, phases: 0 });
+        return Ok(0);
+    }
     let mut run =
         match fio::plan(words, Compat::Ferrio, environment(plan), Caller::Coordinator(plan), messages)? {
             Planned::Answered(status) => return Ok(status),

@@ -19,7 +19,7 @@ use crate::options::ProgramOption;
 use crate::settings::{HostSettings, ProgramSettings};
 
 /// How long a host may take to greet. ssh itself gives up earlier on most networks.
-const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
+pub const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs the jobs on all hosts, and returns the exit status.
 ///
@@ -75,7 +75,7 @@ pub fn run_on(
 }
 
 /// The names of the hosts, in order.
-fn names(wanted: &HostSettings) -> Result<Vec<String>, Error> {
+pub fn names(wanted: &HostSettings) -> Result<Vec<String>, Error> {
     let refusal = |message: String, help: &str| Error::refusal("hosts", message, Some(help));
     let names = match &wanted.file {
         None => host_names(&wanted.list)
@@ -104,7 +104,7 @@ fn names(wanted: &HostSettings) -> Result<Vec<String>, Error> {
 }
 
 /// The plan of one host, with the variables that tell it who it is.
-fn plan_of_host(plan: &PlanText, (rank, name): (u32, &String), ranks: u32) -> PlanText {
+pub fn plan_of_host(plan: &PlanText, (rank, name): (u32, &String), ranks: u32) -> PlanText {
     let mut plan = plan.clone();
     plan.variables.extend(RunHost::of_address(name, rank, ranks).variables());
     plan

@@ -3,6 +3,7 @@
 // First, because the other modules use its macro.
 #[macro_use]
 mod cluster;
+mod check;
 mod job_options;
 mod launchers;
 mod reaching_hosts;

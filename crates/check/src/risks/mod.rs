@@ -64,7 +64,9 @@ impl<'a> RiskContext<'a> {
     fn phase_start(&self, section: &CheckedSection<'_>) -> f64 {
         // Phases are numbered from 1.
         let last = self.phase_starts.len() - 1;
-        self.phase_starts[section.phase.saturating_sub(1).min(last)]
+        // Other hosts of the run may have phases in between.
+        let before = self.report.phases.partition_point(|phase| phase.number < section.phase);
+        self.phase_starts[before.min(last)]
     }
 
     /// A section in the report.
