@@ -26,6 +26,7 @@ impl ProgramSettings {
             ProgramOption::OutputFormat => of_output_format(self),
             ProgramOption::Minimal | ProgramOption::AppendTerse => of_format_and_series(self),
             ProgramOption::TerseHeader => of_terse_header(self),
+            ProgramOption::HostDocuments => of_host_documents(self),
             ProgramOption::StatusInterval => of_status_interval(self),
             ProgramOption::IntervalReport => of_interval_report(self),
             ProgramOption::Label => of_labels(self),
@@ -72,6 +73,13 @@ fn of_terse_header(settings: &ProgramSettings) -> Option<OptionConflict> {
     let message = "--terse-header is about terse lines: add --minimal or --output-format=terse";
     let has_lines = settings.all_formats().has(Format::Terse);
     (!has_lines).then(|| ProgramOption::TerseHeader.conflict(message))
+}
+
+fn of_host_documents(settings: &ProgramSettings) -> Option<OptionConflict> {
+    let message = "--host-documents is about JSON documents: add --output-format=json or json+";
+    let formats = settings.all_formats();
+    let has_document = formats.has(Format::Json) || formats.has(Format::JsonPlus);
+    (!has_document).then(|| ProgramOption::HostDocuments.conflict(message))
 }
 
 fn of_interval_report(settings: &ProgramSettings) -> Option<OptionConflict> {
