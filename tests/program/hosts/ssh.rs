@@ -41,7 +41,7 @@ fn four_hosts_are_one_run_and_their_percentiles_are_those_of_all_samples() {
     let Some(cluster) = Cluster::start(&dir, 4, &[]) else { return };
     let list = [1.0, 25.0, 50.0, 75.0, 87.5, 96.875, 99.609375];
     let words: Vec<String> = list.iter().map(f64::to_string).collect();
-    let job = dir.job(&format!("{TWO_PHASES}[global]\npercentile_list={}\n", words.join(":")));
+    let job = dir.job(&TWO_PHASES.replace("[a]", &format!("percentile_list={}\n[a]", words.join(":"))));
     let formats = "--output-format=normal,json+:report.json";
     let run =
         cluster.ferrio(&dir, &["--hosts=host[1-4]", "--host-documents", &job, formats]).run().succeeded();
