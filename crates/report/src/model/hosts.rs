@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RunReport;
-use super::ferrio::{MachineReport, RunFacts, TargetPlace};
+use super::run::{MachineReport, RunFacts, TargetPlace};
 use super::throttling::ThrottlingPeriod;
 
 /// One host of a run on many.
