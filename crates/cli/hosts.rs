@@ -24,6 +24,7 @@ pub mod ranks;
 mod remote_words;
 mod run_on_hosts;
 pub mod server;
+mod shell_word;
 mod strangers;
 mod triggered;
 mod voice;

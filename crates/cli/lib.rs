@@ -36,6 +36,8 @@ mod options;
 mod outcome;
 mod output;
 mod output_file;
+mod planned_run;
+mod planning;
 mod profiles;
 mod queries;
 mod report_stream;
@@ -96,8 +98,5 @@ fn run(
     {
         return status;
     }
-    match fio::run(words, compat, messages)? {
-        fio::Next::End(status) => Ok(status),
-        fio::Next::Agent(ends) => hosts::agent::converse(ends),
-    }
+    fio::run(words, compat, messages)
 }

@@ -12,7 +12,6 @@ use ferrio_thresholds::{InapplicableThreshold, inapplicable};
 
 use crate::error::Error;
 use crate::execute::execute;
-use crate::fio::PlannedRun;
 use crate::hosts::Voice;
 use crate::junit::{self, JunitFile};
 use crate::live_view;
@@ -20,6 +19,7 @@ use crate::messages::Messages;
 use crate::option_values::Intervals;
 use crate::outcome::RunOutcome;
 use crate::output::{self, IntervalStream, Output, Watchers};
+use crate::planned_run::PlannedRun;
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
 /// Runs the plan and writes the report. As a part of a run on many hosts, it waits for the coordinator and tells it everything in `voice`;

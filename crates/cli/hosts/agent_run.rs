@@ -6,25 +6,28 @@ use std::io;
 use std::time::Duration;
 
 use ferrio_hosts::{JobText, PlanText, Stream, ToCoordinator};
-use ferrio_job::{Compat, RunHost};
+use ferrio_job::{Compat, Diagnostic, RunHost};
 use ferrio_jobfile::Environment;
+use ferrio_stats::ClockReading;
 
 use super::agent_streams::RunStreams;
 use super::{Voice, check_on_hosts, triggered};
+use crate::arguments::{self, Item};
 use crate::commands::check;
 use crate::error::Error;
-use crate::fio::{self, Caller, Planned};
 use crate::messages::Messages;
+use crate::options::OPTIONS;
+use crate::planning::{self, Planned};
 use crate::reported_run::run_and_report;
-use crate::settings::ReportDestination;
-use crate::{job_files, outcome};
+use crate::settings::{Action, ReportDestination};
+use crate::{diagnose, job_files, outcome, queries};
 
 /// Runs the plan, and says everything about it.
 pub fn run(plan: &PlanText, mut voice: Voice) {
     voice.snapshots = plan.snapshots_ms.map(Duration::from_millis);
     let voice = &voice;
     let words: Vec<OsString> = plan.words.iter().chain(&plan.own_files).map(OsString::from).collect();
-    let status = match RunStreams::take(voice, fio::compat_of(&words)) {
+    let status = match RunStreams::take(voice, arguments::read(&words, 1, OPTIONS, Compat::Ferrio).compat) {
         Ok(streams) => {
             let mut messages = Messages::default();
             let status = run_jobs(plan, &words, voice, &mut messages).unwrap_or_else(|error| {
@@ -55,13 +58,10 @@ fn run_jobs(
         voice.say(ToCoordinator::Checked { plan: document, phases: 0 });
         return Ok(0);
     }
-    let mut run =
-        match fio::plan(words, Compat::Ferrio, environment(plan), Caller::Coordinator(plan), messages)? {
-            Planned::Answered(status) => return Ok(status),
-            // Only a user's command line makes an agent.
-            Planned::Agent(_) => return Ok(1),
-            Planned::Run(run) => run,
-        };
+    let mut run = match planned(plan, words, messages)? {
+        Planned::Answered(status) => return Ok(status),
+        Planned::Run(run) => run,
+    };
     run.settings.output = ReportDestination::Coordinator;
     // Files of reports are the coordinator's.
     run.settings.formats = run.settings.all_formats();
@@ -73,6 +73,33 @@ fn run_jobs(
         triggered::finish(voice, jobs, &state_dir, command.as_deref());
     }
     Ok(outcome::status(jobs, &outcome))
+}
+
+fn planned(plan: &PlanText, words: &[OsString], messages: &mut Messages) -> Result<Planned, Error> {
+    let calibration = ClockReading::now();
+    let line = arguments::read(words, 1, OPTIONS, Compat::Ferrio);
+    let compat = line.compat;
+    *messages = Messages::of(&line.items, compat);
+    let items = line.into_items()?;
+    refuse_words_of_users(&items)?;
+    let settings = diagnose::settings(&items, compat)?;
+    if let Action::Answer(query) = &settings.action {
+        return queries::answer(query, compat, *messages).map(Planned::Answered);
+    }
+    planning::plan(&items, settings, environment(plan), plan.address.as_deref(), *messages, calibration)
+}
+
+/// Refuses options that no coordinator sends: they would start programs, or write files that nobody asked this host for.
+fn refuse_words_of_users(items: &[Item]) -> Result<(), Error> {
+    let refused = items.iter().filter_map(|item| match item {
+        Item::Program { option, origin, .. } if !option.row().is_for_agents() => {
+            let message = format!("--{option} is no option for an agent");
+            Some(Diagnostic::error(message, origin.name_origin()).code("not-on-hosts"))
+        }
+        _ => None,
+    });
+    let refused: Vec<Diagnostic> = refused.collect();
+    if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
 /// The files and variables that came with the plan; the figures are those of this machine.

@@ -9,6 +9,7 @@ use ferrio_hosts::{Carrier as _, Ends, UserRequest};
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::program_copy;
+use super::shell_word::quoted;
 use crate::settings::HostSettings;
 
 /// The place of the host's name in the command of `--via`.
@@ -85,15 +86,6 @@ fn shell(line: &str) -> Command {
     command
 }
 
-/// One word of a shell.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 /// What to do about an agent that did not start, for the reason that the command gave.
 #[must_use]
 pub fn advice(host: &str, wanted: &HostSettings, reason: &str) -> String {
@@ -114,14 +106,6 @@ pub fn advice(host: &str, wanted: &HostSettings, reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_stay_one_word_of_the_shell() {
-        assert_eq!(quoted("root@node-1.example:22"), "root@node-1.example:22");
-        assert_eq!(quoted("a b;c"), "'a b;c'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 
     #[test]
     fn the_advice_depends_on_what_the_command_said() {

@@ -17,7 +17,7 @@ use ferrio_hosts::{Closer, Ends, UserRequest};
 use ferrio_job::Compat;
 use nix::sys::utsname::uname;
 
-use super::host_commands::quoted;
+use super::shell_word::quoted;
 use crate::queries;
 
 /// How long a host may take for its next word, or for the next piece of the program.

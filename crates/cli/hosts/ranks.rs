@@ -13,7 +13,7 @@ use ferrio_ranks::{Meeting, Met, RankOfRun, RendezvousError, meet};
 use nix::sys::utsname::uname;
 
 use super::server::TOKEN_VARIABLE;
-use super::{client, coordinator, host_commands};
+use super::{agent, client, coordinator, host_commands};
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::messages::Messages;
@@ -96,15 +96,7 @@ pub fn leaves_to_rank_0(words: &[OsString], error: &Error) -> bool {
     !is_off && !is_own && ferrio_machine::rank().is_some_and(|found| found.rank > 0)
 }
 
-/// What this process has done, or is to do.
-pub enum RankPart {
-    /// It was rank 0, and ends with this status.
-    Ended(u8),
-    /// It is an agent of rank 0.
-    Agent(Ends),
-}
-
-/// Brings this process together with the others, and coordinates as rank 0.
+/// Runs the part of this process, and returns the exit status.
 ///
 /// # Errors
 /// The ranks do not meet, nothing can be run, or the report cannot be written.
@@ -113,7 +105,7 @@ pub fn run(
     items: &[Item],
     settings: &ProgramSettings,
     messages: Messages,
-) -> Result<RankPart, Error> {
+) -> Result<u8, Error> {
     let wanted = &settings.ranks;
     let host = host_name();
     let token = client::token(items)?;
@@ -135,11 +127,11 @@ pub fn run(
                 // Open MPI gives each rank a terminal that nobody sits at.
                 settings.eta = Eta::Never;
             }
-            coordinate(&names_of(&host, &names), others, items, &settings, messages).map(RankPart::Ended)
+            coordinate(&names_of(&host, &names), others, items, &settings, messages)
         }
-        Ok(Met::Other(ends)) => Ok(RankPart::Agent(ends.with_token(token))),
+        Ok(Met::Other(ends)) => agent::converse(ends.with_token(token)),
         // Rank 0 says so, and its status counts. A launcher that sees another error first may end rank 0 before it has.
-        Err(RendezvousError::Incomplete(_)) if me.launcher.is_some() => Ok(RankPart::Ended(0)),
+        Err(RendezvousError::Incomplete(_)) if me.launcher.is_some() => Ok(0),
         Err(error) => Err(error.into()),
     }
 }

@@ -7,14 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::intake::{Intake, LongFramePermit, LongFrames};
+use crate::intake::{Intake, LongFramePermit, LongFrames, MAX_GREETING};
 use crate::message::printable;
-
-/// Length of a frame at the most, in bytes, once both ends trust each other: the whole histograms of a few thousand jobs.
-pub const MAX_FRAME: usize = 128 << 20;
-
-/// Length of a greeting at the most, in bytes: what a stranger can make the other end keep.
-pub const MAX_GREETING: usize = 4 << 10;
 
 /// How a server that speaks TLS answers to a message.
 const TLS_ALERT: &[u8] = &[21, 3];

@@ -7,7 +7,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::frame::{MAX_FRAME, MAX_GREETING};
+/// Length of a frame at the most, in bytes, once both ends trust each other: the whole histograms of a few thousand jobs.
+pub const MAX_FRAME: usize = 128 << 20;
+
+/// Length of a greeting at the most, in bytes: what a stranger can make the other end keep.
+pub const MAX_GREETING: usize = 4 << 10;
 
 /// Shared by the reader of a stream, who obeys, and the one who talks with the other end.
 #[derive(Clone, Debug, Default)]

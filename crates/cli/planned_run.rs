@@ -1,0 +1,22 @@
+//! A run that is planned, on its way from a front end to its report.
+
+use ferrio_job::Plan;
+use ferrio_jobfile::Sources;
+use ferrio_machine::FileClaims;
+use ferrio_stats::ClockReading;
+
+use crate::messages::Messages;
+use crate::settings::ProgramSettings;
+
+/// A run that is planned.
+pub struct PlannedRun {
+    pub plan: &'static Plan,
+    /// The texts that the plan's diagnostics point into.
+    pub sources: Sources,
+    pub settings: ProgramSettings,
+    pub messages: Messages,
+    /// The file of the report, in a call as fio.
+    pub claims: FileClaims,
+    /// The clock is calibrated over the time since then.
+    pub calibration: ClockReading,
+}
