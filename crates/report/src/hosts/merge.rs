@@ -6,7 +6,7 @@ use ferrio_job::{Measure, Optimisations, ReportedOptions, UnifiedReporting};
 use ferrio_results::{DamageTally, DamagedBlock};
 
 use crate::build::database::DatabaseRecord;
-use crate::build::record::EntryRecord;
+use crate::build::record::{EntryError, EntryRecord};
 use crate::model::ToleratedErrors;
 
 /// Damaged blocks that a merged entry describes in detail.
@@ -46,7 +46,7 @@ pub(super) fn merged(entries: &[EntryOfHost<'_>]) -> Option<EntryRecord<'static>
         start_ms: all().map(|entry| entry.start_ms).filter(|&start| start > 0).min().unwrap_or(0),
         start_offset_ms: None,
         pid: 0,
-        error: all().find_map(|entry| entry.error.clone()),
+        error: entries.iter().find_map(error),
         tolerated: tolerated(all()),
         target: None,
         steady: None,
@@ -54,6 +54,12 @@ pub(super) fn merged(entries: &[EntryOfHost<'_>]) -> Option<EntryRecord<'static>
         members: Vec::new(),
         stats: Cow::Owned(stats.into_owned()),
     })
+}
+
+/// The error of an entry, with the host that had it.
+fn error(of_host: &EntryOfHost<'_>) -> Option<EntryError> {
+    let EntryError { errno, message } = of_host.entry.error.as_ref()?;
+    Some(EntryError { errno: *errno, message: format!("{}: {message}", of_host.host) })
 }
 
 /// The percentiles of the first entry. Directions are apart unless all entries report them as one.

@@ -189,7 +189,9 @@ fn the_first_error_is_that_of_all_clients() {
     };
     let fine = vec![(named("a"), done(reads(&[1000], 10)))];
     let run = run_on(vec![fine, failed(28), failed(5)], &fio());
-    assert_eq!(run.all_clients().unwrap().jobs[0].error, 28);
+    let all = &run.all_clients().unwrap().jobs[0];
+    let message = all.text.error_message.as_ref().unwrap();
+    assert!(all.error == 28 && message.starts_with("h1: "), "{message}");
 }
 
 #[test]
