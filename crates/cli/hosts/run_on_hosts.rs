@@ -153,7 +153,8 @@ impl<'a> RunOnHosts<'a> {
             ToCoordinator::Log { name, data } => self.add_to_log(host, &name, &data),
             ToCoordinator::Interim { result } => {
                 if let Some(report) = self.read(host, result) {
-                    self.report.take_interim(host.0, report);
+                    // Unlike fio's document, that of all hosts lists no interim entries, whose number has no bound.
+                    self.report.take_snapshot(host.0, report);
                     self.interim[host.0] = self.interim[host.0].map(|count| count + 1);
                     self.show_interim();
                 }

@@ -68,7 +68,7 @@ impl HostsReport {
         HostsReport { hosts, options, with_documents, arrived: Vec::new(), ended: Vec::new() }
     }
 
-    /// Takes an interim report of a host (`--status-interval`).
+    /// Takes an interim report of a host (`--status-interval`), whose entries fio's form of the document lists.
     pub fn take_interim(&mut self, host: usize, report: HostReport) {
         self.take(host, report);
     }
