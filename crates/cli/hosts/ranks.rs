@@ -9,7 +9,7 @@ use std::process::Command;
 use ferrio_hosts::{Carrier as _, Ends, ToAgent, write_frame};
 use ferrio_job::{Compat, Diagnostic, Origin};
 use ferrio_machine::{Rank, text_of_file};
-use ferrio_ranks::{Meeting, Met, RankOfRun, RendezvousError, meet};
+use ferrio_ranks::{Interruption, Meeting, Met, RankOfRun, RendezvousError, meet};
 use nix::sys::utsname::uname;
 
 use super::server::TOKEN_VARIABLE;
@@ -118,7 +118,12 @@ pub fn run(
     if me.rank == 0 {
         host_commands::raise_limit(usize::try_from(me.ranks).unwrap_or(usize::MAX));
     }
-    match meet(me, &host, &meeting, wanted.timeout, &mut refused) {
+    // A signal that comes later is for the run, which takes it when it begins.
+    ferrio_runner::hold_signals();
+    let interruption = Interruption::watch().map_err(RendezvousError::from)?;
+    let met = meet(me, &host, &meeting, wanted.timeout, &interruption.stop, &mut refused);
+    drop(interruption);
+    match met {
         Ok(Met::First(others)) => {
             let others = others.into_iter().map(|(name, ends)| (name, ends.with_token(token.clone())));
             let (names, others): (Vec<String>, Vec<Ends>) = others.unzip();

@@ -92,6 +92,9 @@ pub enum RendezvousError {
     /// Rank 0 ended before all ranks had come.
     #[error("rank 0 ended before all ranks had come: {0}")]
     Abandoned(String),
+    /// A signal has ended the wait.
+    #[error("a signal came before all ranks had")]
+    Stopped,
     /// The launcher does not answer as it should.
     #[error("the launcher's process manager (PMI_FD): {0}")]
     Pmi(String),

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ pub struct Waiting<'a> {
     pub timeout: Duration,
     /// For messages: where the others look.
     pub place: String,
+    /// Set when the wait is to end.
+    pub stop: &'a AtomicBool,
     /// Takes lines about connections that are refused.
     pub note: &'a mut dyn FnMut(String),
 }
@@ -65,7 +68,7 @@ impl Waiting<'_> {
     ///
     /// # Errors
     ///
-    /// Some have not come in time, or the kernel refuses.
+    /// Some have not come in time, a signal has come, or the kernel refuses.
     pub fn gather(self) -> Result<Vec<(String, Ends)>, RendezvousError> {
         self.listener.set_nonblocking(true)?;
         let begin = Instant::now();
@@ -75,6 +78,9 @@ impl Waiting<'_> {
         let mut notes = 0;
         let mut id = 0;
         while !gathering.is_complete() {
+            if self.stop.load(Relaxed) {
+                return Err(RendezvousError::Stopped);
+            }
             if begin.elapsed() >= self.timeout {
                 return Err(self.give_up(gathering));
             }

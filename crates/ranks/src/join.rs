@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,10 +51,14 @@ pub fn join(
     (rank, host): (u64, &str),
     timeout: Duration,
     place: &str,
+    stop: &AtomicBool,
     look: &mut dyn FnMut() -> Result<Target, String>,
 ) -> Result<Ends, RendezvousError> {
     let deadline = Instant::now() + timeout;
     loop {
+        if stop.load(Relaxed) {
+            return Err(RendezvousError::Stopped);
+        }
         let failure = match look() {
             Ok(target) => match attempt((rank, host), &target, deadline) {
                 Ok(ends) => return Ok(ends),

@@ -13,6 +13,7 @@ mod error;
 mod gather;
 mod gathering;
 mod greeting;
+mod interruption;
 mod join;
 mod meet;
 mod meeting;
@@ -21,5 +22,6 @@ mod pmi;
 mod secret;
 
 pub use error::{MeetingError, RendezvousError};
+pub use interruption::Interruption;
 pub use meet::{Met, meet};
 pub use meeting::{Meeting, RankOfRun};

@@ -1,6 +1,7 @@
 //! Brings the ranks together.
 
 use std::net::TcpListener;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ferrio_hosts::Ends;
@@ -22,7 +23,8 @@ pub enum Met {
     Other(Ends),
 }
 
-/// Brings this rank, which is on `host`, together with the others. `note` takes lines about strangers, for the user.
+/// Brings this rank, which is on `host`, together with the others. `note` takes lines about strangers, for the user;
+/// the wait ends soon after `stop` is set, except while the launcher or rank 0 is asked.
 ///
 /// # Errors
 ///
@@ -32,6 +34,7 @@ pub fn meet(
     host: &str,
     meeting: &Meeting,
     timeout: Duration,
+    stop: &AtomicBool,
     note: &mut dyn FnMut(String),
 ) -> Result<Met, RendezvousError> {
     let begin = Instant::now();
@@ -41,10 +44,10 @@ pub fn meet(
             let place = place(hosts, ports);
             if me.rank == 0 {
                 let listener = listen_on_one(hosts, ports)?;
-                return Waiting { run, listener, timeout, place, note }.gather().map(Met::First);
+                return Waiting { run, listener, timeout, place, stop, note }.gather().map(Met::First);
             }
             let mut look = || Ok(Target { hosts: hosts.clone(), ports: ports.clone(), run: run.clone() });
-            join((me.rank, host), timeout, &place, &mut look).map(Met::Other)
+            join((me.rank, host), timeout, &place, stop, &mut look).map(Met::Other)
         }
         Meeting::File(path) => {
             let place = path.display().to_string();
@@ -54,7 +57,7 @@ pub fn meet(
                 let run = RunIdentity { secret: contact.secret(), ..run };
                 // Removed when all are here.
                 let _file = MeetingFile::write(path, contact).map_err(failed)?;
-                return Waiting { run, listener, timeout, place, note }.gather().map(Met::First);
+                return Waiting { run, listener, timeout, place, stop, note }.gather().map(Met::First);
             }
             let mut look = || {
                 let contact = Contact::of_file(path).map_err(|error| error.to_string())?;
@@ -64,7 +67,7 @@ pub fn meet(
                 let run = RunIdentity { secret: contact.secret(), ..run.clone() };
                 Ok(Target { hosts: contact.addresses, ports: vec![contact.port], run })
             };
-            join((me.rank, host), timeout, &place, &mut look).map(Met::Other)
+            join((me.rank, host), timeout, &place, stop, &mut look).map(Met::Other)
         }
         Meeting::Pmi(descriptor) => {
             let stream = ferrio_kernel::inherited_socket(*descriptor)
@@ -79,7 +82,7 @@ pub fn meet(
                 let run = RunIdentity { job: job(&space), secret: contact.secret(), ..run };
                 let place = place(&contact.addresses, &[contact.port]);
                 let timeout = timeout.saturating_sub(begin.elapsed());
-                return Waiting { run, listener, timeout, place, note }.gather().map(Met::First);
+                return Waiting { run, listener, timeout, place, stop, note }.gather().map(Met::First);
             }
             let Exchanged { space, offer } = exchange(stream, None)?;
             let job = job(&space);
@@ -90,7 +93,7 @@ pub fn meet(
             let (hosts, ports) = (contact.addresses, vec![contact.port]);
             let place = place(&hosts, &ports);
             let mut look = || Ok(Target { hosts: hosts.clone(), ports: ports.clone(), run: run.clone() });
-            join((me.rank, host), timeout, &place, &mut look).map(Met::Other)
+            join((me.rank, host), timeout, &place, stop, &mut look).map(Met::Other)
         }
     }
 }

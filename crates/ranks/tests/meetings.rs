@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
@@ -33,7 +34,8 @@ fn file(directory: &Path) -> Meeting {
 /// Rank 0 with the lines that it had for the user.
 fn first(job: &str, meeting: &Meeting, timeout: Duration) -> (Result<Met, RendezvousError>, Vec<String>) {
     let mut notes = Vec::new();
-    let met = meet(&me(0, job), "here", meeting, timeout, &mut |note| notes.push(note));
+    let met =
+        meet(&me(0, job), "here", meeting, timeout, &AtomicBool::new(false), &mut |note| notes.push(note));
     (met, notes)
 }
 
@@ -45,7 +47,14 @@ fn start(
     timeout: Duration,
 ) -> thread::JoinHandle<Result<String, String>> {
     thread::spawn(move || {
-        match meet(&me(rank, job), &format!("host{rank}"), &meeting, timeout, &mut |_| {}) {
+        match meet(
+            &me(rank, job),
+            &format!("host{rank}"),
+            &meeting,
+            timeout,
+            &AtomicBool::new(false),
+            &mut |_| {},
+        ) {
             Ok(Met::Other(mut ends)) => {
                 writeln!(ends.writer, "rank {rank}").unwrap();
                 let mut heard = String::new();
@@ -207,4 +216,15 @@ fn a_rank_that_loses_rank_0_before_all_have_come_ends() {
     drop(stream);
     let error = rank.join().unwrap().unwrap_err();
     assert!(error.starts_with("rank 0 ended before all ranks had come: "), "{error}");
+}
+
+#[test]
+fn a_signal_ends_the_wait_and_removes_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    for rank in [0, 1] {
+        let stop = AtomicBool::new(true);
+        let met = meet(&me(rank, "7.0"), "here", &file(directory.path()), LONG, &stop, &mut |_| {});
+        assert!(matches!(met, Err(RendezvousError::Stopped)), "{rank}");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -160,6 +161,24 @@ fn a_rank_that_does_not_come_is_named() {
         "{}",
         run.stderr
     );
+}
+
+#[test]
+fn a_signal_ends_ranks_that_wait_and_removes_their_file() {
+    let dir = TestDir::new();
+    let (job, port) = (dir.job(JOB), free_port());
+    let file = dir.work().join("meeting");
+    let words = ["--ranks=3", "--rank=0", "--rendezvous=file:meeting", &job];
+    let mut first = dir.ferrio(&words).start();
+    first.until("its file", || file.exists());
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let second = rank(&dir, 1, &port, &[&job]).start();
+    for waiting in [first, second] {
+        waiting.signal(Signal::SIGTERM);
+        let run = waiting.wait();
+        assert!(run.status == Some(1) || run.signal == Some(15), "{run:?}");
+    }
+    assert_eq!(dir.files(), []);
 }
 
 #[test]
