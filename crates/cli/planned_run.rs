@@ -1,5 +1,7 @@
 //! A run that is planned, on its way from a front end to its report.
 
+use std::collections::BTreeMap;
+
 use ferrio_job::Plan;
 use ferrio_jobfile::Sources;
 use ferrio_machine::FileClaims;
@@ -17,6 +19,8 @@ pub struct PlannedRun {
     pub messages: Messages,
     /// The file of the report, in a call as fio.
     pub claims: FileClaims,
+    /// Verify states that a coordinator has sent.
+    pub given_states: BTreeMap<String, Vec<u8>>,
     /// The clock is calibrated over the time since then.
     pub calibration: ClockReading,
 }

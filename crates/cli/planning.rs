@@ -89,7 +89,15 @@ pub fn plan(
         lines.iter().for_each(|line| messages.note(line));
         return Ok(Planned::Answered(u8::from(!lines.is_empty())));
     }
-    let run = PlannedRun { plan: leak(plan), sources: set.sources, settings, messages, claims, calibration };
+    let run = PlannedRun {
+        plan: leak(plan),
+        sources: set.sources,
+        settings,
+        messages,
+        claims,
+        given_states: Default::default(),
+        calibration,
+    };
     Ok(Planned::Run(Box::new(run)))
 }
 

@@ -28,7 +28,8 @@ use crate::settings::{FIO_VERSION, ProgramSettings};
 /// # Errors
 /// A report cannot be opened, in which case nothing is run, or it cannot be written.
 pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<RunOutcome>, Error> {
-    let PlannedRun { plan, sources, settings, messages, claims: file_of_report, calibration } = run;
+    let PlannedRun { plan, sources, settings, messages, claims: file_of_report, given_states, calibration } =
+        run;
     let (sources, settings) = (&sources, &settings);
     check_thresholds(plan, settings)?;
     let terminal = live_view::terminal(plan, settings)?;
@@ -71,6 +72,7 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: voice.map(Voice::trigger).or_else(|| settings.trigger.clone()),
         state_dir: settings.aux_path.clone(),
+        given_states,
         calibration: Some(calibration),
         idleness: settings.idle_prof.is_some(),
         status_interval: settings.status_interval,

@@ -106,7 +106,15 @@ fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport
     plan.diagnostics.splice(..0, set.warnings.iter().cloned());
     let plan = leak(plan);
     let claims = FileClaims::default();
-    let run = PlannedRun { plan, sources: set.sources, settings, messages, claims, calibration };
+    let run = PlannedRun {
+        plan,
+        sources: set.sources,
+        settings,
+        messages,
+        claims,
+        given_states: Default::default(),
+        calibration,
+    };
     let outcome = run_and_report(run, None)?;
     let status = outcome.as_ref().map_or(0, |outcome| outcome::status(plan, outcome));
     Ok((outcome.map(|outcome| outcome.report).unwrap_or_default(), status))

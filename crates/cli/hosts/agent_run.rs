@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ferrio_hosts::{JobText, PlanText, Stream, ToCoordinator};
 use ferrio_job::{Compat, Diagnostic, RunHost};
 use ferrio_jobfile::Environment;
@@ -67,6 +69,8 @@ fn run_jobs(
     run.settings.formats = run.settings.all_formats();
     run.settings.files_of_formats.clear();
     let jobs = run.plan;
+    let state = |(job, data): (&String, &String)| Some((job.clone(), STANDARD.decode(data).ok()?));
+    run.given_states = plan.states.iter().filter_map(state).collect();
     let state_dir = run.settings.aux_path.clone();
     let Some(outcome) = run_and_report(*run, Some(voice))? else { return Ok(0) };
     if let Some(command) = voice.fired_trigger() {

@@ -66,6 +66,7 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
                 let texts = order.plan.files.iter().map(|file| file.text.clone()).collect();
                 let name = order.address.name();
                 run.add_host(HostOfClient::new(name, order.address.port(), address.clone(), texts));
+                order.plan.states = triggered::states(&address, &order.plan.files);
                 order.plan.address = Some(address);
                 hosts.push((Ok(ends.with_token(token.clone())), order.plan));
             }

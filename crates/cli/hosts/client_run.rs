@@ -201,7 +201,7 @@ impl<'a> ClientRun<'a> {
         let host = &mut self.hosts[at];
         host.live = None;
         let reason = match loss {
-            HostLoss::Disconnected(reason) if host.own_name.is_none() => {
+            HostLoss::NotStarted(reason) | HostLoss::Disconnected(reason) if host.own_name.is_none() => {
                 format!("it does not speak ferrio's protocol, a client/server version mismatch: {reason}")
             }
             loss => loss.to_string(),

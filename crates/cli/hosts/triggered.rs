@@ -1,5 +1,6 @@
 //! The end of jobs by the trigger of a client: the states of all jobs go to the client, and commands run on both sides.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,16 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ferrio_hosts::{Stream, ToCoordinator, UserRequest};
+use ferrio_hosts::{JobText, Stream, ToCoordinator, UserRequest};
 use ferrio_job::{Plan, reason};
+use ferrio_jobfile::Opt;
 use ferrio_runner::Trigger;
 
 use super::Voice;
 use super::server::commands_are_allowed;
+
+/// Bytes of a state at most.
+const MAX_STATE: u64 = 1 << 20;
 
 /// Time between two looks for the file of the trigger.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -27,8 +32,7 @@ pub fn finish(voice: &Voice, plan: &Plan, directory: &Path, command: Option<&str
     for spec in plan.jobs.iter().map(|job| &job.spec) {
         let path = spec.state_file(directory);
         let Ok(state) = fs::read(&path) else { continue };
-        let job = format!("{}-{}", spec.name.replace('/', "."), spec.state_index());
-        voice.say(ToCoordinator::State { job, data: STANDARD.encode(state) });
+        voice.say(ToCoordinator::State { job: spec.state_name(), data: STANDARD.encode(state) });
         // The client has it.
         let _ = fs::remove_file(path);
     }
@@ -76,6 +80,20 @@ pub fn watch(
         let _ = requests.send(UserRequest::Trigger { command: remote });
     })?;
     Ok(is_fired)
+}
+
+/// The states that the client has of jobs of a server, by job, if a job may load one.
+pub fn states(address: &str, texts: &[JobText]) -> BTreeMap<String, String> {
+    let loads = texts.iter().any(|file| file.text.contains(Opt::VerifyStateLoad.row().name));
+    let Ok(files) = fs::read_dir(".") else { return BTreeMap::new() };
+    let state = |name: &str| -> Option<(String, String)> {
+        let job = name.strip_prefix(address)?.strip_prefix('-')?.strip_suffix("-verify.state")?;
+        let is_small = fs::metadata(name).is_ok_and(|file| file.len() <= MAX_STATE);
+        let state = fs::read(name).ok().filter(|_| is_small)?;
+        Some((job.to_owned(), STANDARD.encode(state)))
+    };
+    let files = files.filter(|_| loads && !address.is_empty()).filter_map(Result::ok);
+    files.filter_map(|file| state(file.file_name().to_str()?)).collect()
 }
 
 /// The file of a state on the client; `None` for a name that no job has.

@@ -232,6 +232,9 @@ pub struct PlanText {
     /// Send a [`ToCoordinator::Snapshot`] each time this has passed, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots_ms: Option<u64>,
+    /// Verify states for jobs that load one, in base64, by the name of the job and which of those with that name it is: `job-0`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub states: BTreeMap<String, String>,
     /// Plan and check only: [`ToAgent::Prepare`] never comes.
     #[serde(default)]
     pub only_check: bool,

@@ -12,6 +12,7 @@ mod state;
 mod stuck_jobs;
 mod waves;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -70,6 +71,8 @@ pub struct RunOptions {
     pub trigger: Option<Trigger>,
     /// Directory of verify states; the current one if empty.
     pub state_dir: PathBuf,
+    /// Verify states that jobs load instead of files, by [`JobSpec::state_name`](ferrio_job::JobSpec::state_name).
+    pub given_states: BTreeMap<String, Vec<u8>>,
     /// When the calibration of the clock began, if it did before the run.
     pub calibration: Option<ClockReading>,
     /// Measure how idle the CPUs are.
@@ -177,6 +180,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(R
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
         begun_phases: 0,
         state_dir: Box::leak(options.state_dir.clone().into_boxed_path()),
+        given_states: options.given_states.clone(),
         last_progress: Instant::now(),
         due_reports: DueReports::new(
             options.status_interval,

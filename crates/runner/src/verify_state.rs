@@ -1,5 +1,6 @@
 //! Verify states: the file in which a job records its writes, and the file of an earlier run that says what to check.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -196,13 +197,18 @@ fn advice(error: StateError) -> &'static str {
     }
 }
 
-/// Reads the file below `directory` that says what a job checks; `None` for a job that checks everything.
-pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>, Failure> {
+/// Reads the state that says what a job checks, one that is given or else the file below `directory`; `None` for a job that checks everything.
+pub(crate) fn load(
+    directory: &Path,
+    given: &BTreeMap<String, Vec<u8>>,
+    spec: &JobSpec,
+) -> Result<Option<Coverage>, Failure> {
     if !spec.verify.as_ref().is_some_and(|verify| verify.loads_state) {
         return Ok(None);
     }
     let path = spec.state_file(directory);
-    let state = match bytes_of_file(&path) {
+    let given = given.get(&spec.state_name());
+    let state = match given.map_or_else(|| bytes_of_file(&path), |state| Ok(state.clone())) {
         Ok(bytes) => VerifyState::decode(&bytes).map_err(|error| (error.to_string(), advice(error))),
         Err(error) => {
             let [message, _] = state_not_opened(&path, &reason(&error), false);
@@ -269,14 +275,17 @@ mod tests {
         progress.covers(2);
         assert_eq!(save(place.path(), &spec, &state(&spec, &progress), true), []);
         assert!(place.path().join("local-a.b-0-verify.state").exists());
-        let coverage = load(place.path(), &spec).unwrap().unwrap();
+        let coverage = load(place.path(), &BTreeMap::new(), &spec).unwrap().unwrap();
         assert_eq!(coverage.of(1), WriteCoverage::Check);
         assert!(matches!(coverage.of(0), WriteCoverage::Stop(_)));
         let other = JobSpec { number: 2, ..spec.clone() };
-        let failure = load(place.path(), &other).unwrap_err();
+        let failure = load(place.path(), &BTreeMap::new(), &other).unwrap_err();
         assert_eq!(failure.error.errno, 0);
         assert_eq!(failure.notes[0].message, "open state file: No such file or directory");
         assert!(failure.notes[1].message.ends_with("local-a.b-1-verify.state (for_write=0)"));
+        let saved = fs::read(place.path().join("local-a.b-0-verify.state")).unwrap();
+        let given = BTreeMap::from([("a.b-1".to_owned(), saved)]);
+        assert!(load(place.path(), &given, &other).unwrap().is_some());
     }
 
     #[test]

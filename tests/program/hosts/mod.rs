@@ -4,6 +4,7 @@
 #[macro_use]
 mod cluster;
 mod check;
+mod client_server;
 mod job_options;
 mod launchers;
 mod reaching_hosts;

@@ -171,8 +171,13 @@ impl JobSpec {
     /// The file of its verify state in this directory.
     #[must_use]
     pub fn state_file(&self, directory: &Path) -> PathBuf {
-        let index = self.state_index();
-        directory.join(format!("local-{}-{index}-verify.state", self.name.replace('/', ".")))
+        directory.join(format!("local-{}-verify.state", self.state_name()))
+    }
+
+    /// The part of the name of that file which tells its jobs apart.
+    #[must_use]
+    pub fn state_name(&self) -> String {
+        format!("{}-{}", self.name.replace('/', "."), self.state_index())
     }
 }
 

@@ -29,7 +29,7 @@ impl Run<'_, '_> {
                     self.fail_set_up(index, &planned.spec, failure);
                     continue;
                 }
-                match verify_state::load(self.state_dir, &planned.spec) {
+                match verify_state::load(self.state_dir, &self.given_states, &planned.spec) {
                     Ok(coverage) => {
                         self.jobs[index].coverage = coverage.map(Arc::new);
                         self.lay_out(index, &planned.spec);

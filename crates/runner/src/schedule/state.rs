@@ -1,5 +1,6 @@
 //! Main's state of a run in progress and of each of its jobs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -116,6 +117,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) totals: Totals,
     /// Directory of verify states.
     pub(super) state_dir: &'static Path,
+    /// Verify states that are given.
+    pub(super) given_states: BTreeMap<String, Vec<u8>>,
     pub(super) last_progress: Instant,
     pub(super) due_reports: DueReports,
     pub(super) disks: Disks,
