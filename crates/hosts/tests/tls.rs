@@ -79,6 +79,7 @@ fn all(ends: Ends) -> Vec<CoordinatorAction> {
         require_all: false,
         only_check: true,
         refusal_ends_run: true,
+        common_phases: true,
         greeting_timeout: Duration::from_secs(60),
     };
     let plan =
