@@ -79,7 +79,7 @@ pub fn report(
                 && !std::mem::replace(&mut is_advised, true)
             {
                 let advice = host_commands::advice(&checked[at].host, wanted, reason);
-                messages.note(&Diagnostic::note(advice).code("host-lost"));
+                advice.iter().for_each(|advice| messages.note(&Diagnostic::note(advice).code("host-lost")));
             }
         }
         _ => {}

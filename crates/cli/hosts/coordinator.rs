@@ -9,6 +9,7 @@ use ferrio_hosts::{CoordinatorSettings, Ends, PlanText, UserRequest, coordinate,
 use ferrio_job::RunHost;
 use nix::sys::signal::{SigSet, Signal};
 
+use super::host_commands::HOST_PLACE;
 use super::run_on_hosts::RunOnHosts;
 use super::{host_commands, remote_words};
 use crate::arguments::Item;
@@ -98,6 +99,12 @@ pub fn names(wanted: &HostSettings) -> Result<Vec<String>, Error> {
         }
         None if names.is_empty() => {
             Err(refusal("there is no host in the list".to_owned(), "name at least one"))
+        }
+        None if names.len() > 1 && wanted.via.as_ref().is_some_and(|via| !via.contains(HOST_PLACE)) => {
+            Err(refusal(
+                format!("--via has no {HOST_PLACE}: all {} agents would start in one place", names.len()),
+                "write {host} where the name of the host belongs, as in 'kubectl exec -i {host} --'",
+            ))
         }
         None => Ok(names),
     }

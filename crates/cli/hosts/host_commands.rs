@@ -1,7 +1,6 @@
 //! The commands that start the agents: ssh, or what the user says.
 
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::mpsc::Receiver;
 
@@ -52,12 +51,10 @@ fn ferrio(wanted: &HostSettings) -> &str {
 
 /// Runs a command of the shell on a host.
 fn run(host: &str, wanted: &HostSettings, command: &str) -> io::Result<Ends> {
-    let mut command = match &wanted.via {
+    let command = match &wanted.via {
         None => ssh(host, command),
         Some(via) => shell(&format!("{} {command}", via.replace(HOST_PLACE, &quoted(host)))),
     };
-    // A Ctrl-C is for the coordinator, which tells the agents itself.
-    command.process_group(0);
     command.split()
 }
 
@@ -86,21 +83,24 @@ fn shell(line: &str) -> Command {
     command
 }
 
-/// What to do about an agent that did not start, for the reason that the command gave.
+/// What to do about an agent that did not start, for the reason that the command gave; `None` if the user did not want it any more.
 #[must_use]
-pub fn advice(host: &str, wanted: &HostSettings, reason: &str) -> String {
+pub fn advice(host: &str, wanted: &HostSettings, reason: &str) -> Option<String> {
+    if reason == program_copy::ENDED {
+        return None;
+    }
     let lacks_ferrio =
         ["command not found", "No such file", "not found"].iter().any(|words| reason.contains(words));
     if lacks_ferrio && reason.contains("ferrio") {
-        return "install ferrio there in the PATH of commands without a terminal, name it with --ferrio-path=/opt/bin/ferrio, or send \
-                this program along with --copy"
-            .to_owned();
+        let advice = "install ferrio there in the PATH of commands without a terminal, name it with --ferrio-path=/opt/bin/ferrio, or \
+                      send this program along with --copy";
+        return Some(advice.to_owned());
     }
     let command = match &wanted.via {
         None => format!("ssh -o BatchMode=yes {}", quoted(host)),
         Some(via) => via.replace(HOST_PLACE, &quoted(host)),
     };
-    format!("this must print a version: {command} {} --version", ferrio(wanted))
+    Some(format!("this must print a version: {command} {} --version", ferrio(wanted)))
 }
 
 #[cfg(test)]
@@ -111,6 +111,7 @@ mod tests {
     fn the_advice_depends_on_what_the_command_said() {
         let wanted =
             |via: Option<&str>| HostSettings { via: via.map(str::to_owned), ..HostSettings::default() };
+        let advice = |host: &str, wanted: &HostSettings, reason: &str| advice(host, wanted, reason).unwrap();
         let lacking = advice("n1", &wanted(None), "bash: line 1: ferrio: command not found");
         assert!(lacking.contains("--copy") && lacking.contains("--ferrio-path"), "{lacking}");
         assert_eq!(

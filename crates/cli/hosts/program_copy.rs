@@ -26,6 +26,9 @@ const PROGRESS_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time between two looks at the progress.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// Why a host has no agent if the user ends the run early.
+pub const ENDED: &str = "the run was ended before it had the program";
+
 /// Bytes of what a login shell prints before the script begins, at the most.
 const MAX_PREAMBLE: usize = 64 << 10;
 
@@ -78,7 +81,7 @@ pub fn agents_of(
     for (at, shell) in shells.into_iter().enumerate() {
         agents.push(shell.and_then(|ends| {
             waiting.push(Waiting::start(at, ends, Arc::clone(&script), sender.clone())?);
-            Err(io::Error::other("the run was ended before it had the program"))
+            Err(io::Error::other(ENDED))
         }));
     }
     drop(sender);

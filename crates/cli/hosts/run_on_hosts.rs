@@ -180,7 +180,9 @@ impl<'a> RunOnHosts<'a> {
             && !std::mem::replace(&mut self.is_advised, true)
         {
             let advice = host_commands::advice(&self.report.hosts[at].name, wanted, reason);
-            self.output.message(&Diagnostic::note(advice).code("host-lost"));
+            if let Some(advice) = advice {
+                self.output.message(&Diagnostic::note(advice).code("host-lost"));
+            }
         }
     }
 

@@ -3,11 +3,15 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::{Challenge, Token};
 
@@ -202,6 +206,16 @@ struct RunningCommand {
 }
 
 impl RunningCommand {
+    /// Kills it and what it has started, such as the commands of a shell.
+    fn kill(&mut self) {
+        // Once it is reaped, its number may be that of somebody else.
+        if matches!(self.child.try_wait(), Ok(None))
+            && let Ok(group) = i32::try_from(self.child.id())
+        {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+    }
+
     /// Its exit status, if it ends soon.
     fn status(&mut self) -> Option<ExitStatus> {
         let begin = Instant::now();
@@ -217,7 +231,7 @@ impl RunningCommand {
 impl Closer for RunningCommand {
     fn close(&mut self) {
         // Its ends of the pipes go with it, so no reader waits for ever.
-        let _ = self.child.kill();
+        self.kill();
     }
 
     fn last_words(&mut self) -> Option<String> {
@@ -234,7 +248,7 @@ impl Closer for RunningCommand {
 
 impl Drop for RunningCommand {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        self.kill();
         let _ = self.child.wait();
     }
 }
@@ -242,6 +256,8 @@ impl Drop for RunningCommand {
 impl Carrier for Command {
     /// Starts the command, whose standard streams carry the conversation.
     fn split(mut self) -> io::Result<Ends> {
+        // A Ctrl-C is for the coordinator, which tells the agents itself.
+        self.process_group(0);
         let mut child = self.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -283,6 +299,22 @@ fn keep_last_line(stream: impl Read, kept: &Mutex<Vec<u8>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_command_has_started_ends_with_it() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 & echo $!; wait"]);
+        let Ends { mut reader, mut closer, .. } = command.split().unwrap();
+        let mut pid = Vec::new();
+        while pid.last() != Some(&b'\n') {
+            let mut byte = [0];
+            reader.read_exact(&mut byte).unwrap();
+            pid.push(byte[0]);
+        }
+        closer.close();
+        // The sleep holds the pipe, too: there is an end only if it is gone.
+        assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
+    }
 
     #[test]
     fn the_last_words_of_a_command_are_known_at_the_end_of_its_output() {

@@ -69,6 +69,15 @@ fn a_command_that_cannot_reach_a_host_is_quoted() {
 }
 
 #[test]
+fn a_way_that_leads_all_hosts_to_one_place_is_refused() {
+    let dir = TestDir::new();
+    let job = dir.job("[a]\nioengine=null\nsize=4k\n");
+    let stderr = dir.ferrio(&["--hosts=a,b", "--via=touch reached;", &job]).run().ended_with(1).stderr;
+    assert!(stderr.contains("--via has no {host}: all 2 agents would start in one place"), "{stderr}");
+    assert!(!dir.is_written("reached"));
+}
+
+#[test]
 fn the_copy_goes_over_ssh_and_is_gone_when_the_run_is_over() {
     needs_cluster!();
     let dir = TestDir::new();
