@@ -9,3 +9,6 @@ mod job_options;
 mod launchers;
 mod reaching_hosts;
 mod ssh;
+
+// What goes wrong, and who is kept out.
+mod faults;
