@@ -8,6 +8,7 @@ use ferrio_stats::ClockReading;
 
 use crate::arguments;
 use crate::error::Error;
+use crate::hosts::limits::Limits;
 use crate::hosts::{client, coordinator, ranks, server};
 use crate::messages::Messages;
 use crate::options::{OPTIONS, ProgramOption};
@@ -68,7 +69,7 @@ fn plan(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<P
     if let Some(hosts) = settings.hosts.as_ref().filter(|_| settings.action == Action::Run) {
         return coordinator::run(&items, &settings, hosts, messages).map(Planned::Answered);
     }
-    planning::plan(&items, settings, job_files::environment(), None, messages, calibration)
+    planning::plan(&items, settings, job_files::environment(), None, &Limits::none(), messages, calibration)
 }
 
 /// The format of messages that the arguments ask for, whatever else is wrong.

@@ -11,6 +11,7 @@ use ferrio_stats::ClockReading;
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::execute::leak;
+use crate::hosts::limits::Limits;
 use crate::job_files;
 use crate::messages::Messages;
 use crate::options::ProgramOption;
@@ -27,7 +28,7 @@ pub enum Planned {
 }
 
 /// Plans the jobs of a command line, with job files and variables from `environment`. `server` is the address of this host as a client of fio
-/// knows it. The clock is calibrated over the time since `calibration`.
+/// knows it, and the jobs stay within `limits`. The clock is calibrated over the time since `calibration`.
 ///
 /// # Errors
 /// Nothing can be run.
@@ -36,6 +37,7 @@ pub fn plan(
     mut settings: ProgramSettings,
     environment: Environment,
     server: Option<&str>,
+    limits: &Limits,
     messages: Messages,
     calibration: ClockReading,
 ) -> Result<Planned, Error> {
@@ -48,6 +50,7 @@ pub fn plan(
     start_debug(&settings.debug, messages.debug_writer(has_text, file));
     let mut set = job_files::read(items, &settings, environment)
         .map_err(|error| without_report_lines(error, messages, for_lines.as_ref()))?;
+    limits.check_jobs(&set)?;
     if let Some(server) = server {
         set.jobs.iter_mut().for_each(|job| {
             job.server = Some(server.to_owned());
@@ -81,6 +84,7 @@ pub fn plan(
     }
     let planned = ferrio_plan::plan(&set, &settings.plan_options()).inspect_err(|_| show_preface());
     let mut plan = planned.map_err(Error::Problems)?;
+    limits.check_plan(&plan, &set.sources)?;
     plan.diagnostics.splice(..0, preface().cloned());
     if settings.action == Action::MergeTraces {
         announce(&plan, &set.sources, &settings, messages)?;

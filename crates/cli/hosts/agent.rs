@@ -3,27 +3,51 @@
 use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::thread;
 
-use ferrio_hosts::{AgentAction, AgentHello, AgentInputs, Ends, HostClock, PlanText, serve};
+use ferrio_hosts::{AgentAction, AgentHello, AgentInputs, Ends, HostClock, PlanText, Token, serve};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::utsname::uname;
 use nix::unistd::Pid;
 
+use super::limits::Limits;
+use super::tls::Tls;
 use super::{Voice, agent_run, agent_streams};
 use crate::error::Error;
 
-/// Holds a conversation on standard input and output to its end, and returns the exit status.
+/// Holds a conversation on standard input and output to its end, and returns the exit status. Whoever could start this process may do here
+/// what its user may.
 ///
 /// # Errors
 /// The streams are closed, or a thread cannot be started.
 pub fn converse_on_standard_streams() -> Result<u8, Error> {
-    converse(agent_streams::take_conversation().map_err(Error::Agent)?)
+    converse(agent_streams::take_conversation().map_err(Error::Agent)?, Limits::none())
+}
+
+/// What an agent of a server asks of its client, and permits.
+#[derive(Debug)]
+pub struct ForClients {
+    pub token: Option<Token>,
+    pub tls: Option<Tls>,
+    pub limits: Limits,
+}
+
+/// Holds the conversation with a client of a server, whose connection is standard input and output, and returns the exit status.
+///
+/// # Errors
+/// The streams are closed or no connection, or a thread cannot be started.
+pub fn converse_with_client(how: ForClients) -> Result<u8, Error> {
+    let ends = match &how.tls {
+        None => agent_streams::take_conversation(),
+        Some(tls) => agent_streams::take_connection().and_then(|connection| tls.accepted(connection)),
+    };
+    how.limits.enter().map_err(Error::Agent)?;
+    converse(ends.map_err(Error::Agent)?.with_token(how.token), how.limits)
 }
 
 /// Holds a conversation over `ends` to its end, and returns the exit status.
 ///
 /// # Errors
 /// A thread cannot be started.
-pub fn converse(ends: Ends) -> Result<u8, Error> {
+pub fn converse(ends: Ends, limits: Limits) -> Result<u8, Error> {
     // Before any thread: a stop that comes early is found by the run.
     ferrio_runner::hold_signals();
     let clock = HostClock::start();
@@ -41,7 +65,7 @@ pub fn converse(ends: Ends) -> Result<u8, Error> {
         })
         .map_err(Error::Agent)?;
     if let Ok(plan) = plans.recv() {
-        agent_run::run(&plan, voice);
+        agent_run::run(&plan, &limits, voice);
     }
     // The coordinator says when the agent may leave.
     Ok(end.recv().unwrap_or(1))

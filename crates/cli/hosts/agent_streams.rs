@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -30,6 +31,17 @@ pub fn take_conversation() -> io::Result<Ends> {
     dup2_stdin(File::open("/dev/null")?)?;
     dup2_stdout(escaped_stream::stderr().get_ref())?;
     StreamPair { reader, writer }.split()
+}
+
+/// Standard input as a connection. What is printed from now on goes to standard error.
+///
+/// # Errors
+/// Descriptors are missing, or there are too many.
+pub fn take_connection() -> io::Result<TcpStream> {
+    let connection = dup(io::stdin())?;
+    dup2_stdin(File::open("/dev/null")?)?;
+    dup2_stdout(escaped_stream::stderr().get_ref())?;
+    Ok(TcpStream::from(connection))
 }
 
 /// The standard output and standard error of a run, as texts of its voice.

@@ -14,9 +14,8 @@ use super::client_line::{Client, ClientLine, bad_address};
 use super::client_run::{ClientRun, HostOfClient};
 use super::connect::{Connected, connect_all};
 use super::coordinator::stop_requests;
-use super::remote_words;
 use super::server::TOKEN_VARIABLE;
-use super::triggered;
+use super::{remote_words, tls, triggered};
 use crate::arguments::{Item, values_of};
 use crate::diagnose;
 use crate::error::Error;
@@ -50,17 +49,24 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
         settings.eta = Eta::Always;
     }
     let token = token(items)?;
+    let tls = tls::files_of(items)?.map(tls::of_files).transpose()?;
     if line.has_jobs {
         messages.note(&note_of_jobs());
     }
     let orders = orders(&line, &settings)?;
+    if tls.is_some()
+        && let Some(order) = orders.iter().find(|order| matches!(order.address, Address::Socket(_)))
+    {
+        let message = format!("there is no TLS over the local socket {}", order.address);
+        return Err(Error::refusal("tls", message, Some("leave out --tls-cert, --tls-key and --tls-ca")));
+    }
     let (_file, claims) = begin_file(&mut settings)?;
     let output = Output::open(&settings, messages)?;
     let (sender, requests) = stop_requests().map_err(Error::Agent)?;
     let mut run = ClientRun::new(output, &settings, messages);
     let mut hosts: Vec<(io::Result<Ends>, PlanText)> = Vec::new();
     let addresses = orders.iter().map(|order| &order.address);
-    for (connected, mut order) in connect_all(addresses).into_iter().zip(orders) {
+    for (connected, mut order) in connect_all(addresses, tls.as_ref()).into_iter().zip(orders) {
         match connected {
             Ok(Connected { ends, address }) => {
                 let texts = order.plan.files.iter().map(|file| file.text.clone()).collect();

@@ -19,17 +19,26 @@ const OF_OTHER_HOSTS: [ProgramOption; 4] =
     [ProgramOption::Hosts, ProgramOption::HostsFile, ProgramOption::Via, ProgramOption::RequireAll];
 
 /// Options of clients that a run on other hosts does not have.
-const OF_CLIENTS: [ProgramOption; 6] = [
+const OF_CLIENTS: [ProgramOption; 9] = [
     ProgramOption::TriggerFile,
     ProgramOption::TriggerTimeout,
     ProgramOption::Trigger,
     ProgramOption::TriggerRemote,
     ProgramOption::StatusInterval,
     ProgramOption::TokenFile,
+    ProgramOption::TlsCert,
+    ProgramOption::TlsKey,
+    ProgramOption::TlsCa,
 ];
 
 /// Options that this program handles before all others.
-const TAKEN: [ProgramOption; 2] = [ProgramOption::TriggerRemote, ProgramOption::TokenFile];
+const TAKEN: [ProgramOption; 5] = [
+    ProgramOption::TriggerRemote,
+    ProgramOption::TokenFile,
+    ProgramOption::TlsCert,
+    ProgramOption::TlsKey,
+    ProgramOption::TlsCa,
+];
 
 /// A command line with `--client`.
 #[derive(Clone, Debug, Default, PartialEq)]

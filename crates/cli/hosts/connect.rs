@@ -10,6 +10,7 @@ use ferrio_hosts::{Carrier as _, Ends};
 use nix::errno::Errno;
 
 use super::address::Address;
+use super::tls::Tls;
 
 /// How long a server may take to accept a connection: a host that is gone does not say so.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,13 +25,16 @@ pub struct Connected {
     pub address: String,
 }
 
-/// Connects to all addresses.
-pub fn connect_all<'a>(addresses: impl Iterator<Item = &'a Address>) -> Vec<io::Result<Connected>> {
+/// Connects to all addresses, over TLS if that is given.
+pub fn connect_all<'a>(
+    addresses: impl Iterator<Item = &'a Address>,
+    tls: Option<&Tls>,
+) -> Vec<io::Result<Connected>> {
     let addresses: Vec<&Address> = addresses.collect();
     let mut connected = Vec::new();
     for some in addresses.chunks(AT_A_TIME) {
         thread::scope(|scope| {
-            let threads: Vec<_> = some.iter().map(|address| scope.spawn(|| connect(address))).collect();
+            let threads: Vec<_> = some.iter().map(|address| scope.spawn(|| connect(address, tls))).collect();
             let lost = || Err(io::Error::other("the connecting thread ended"));
             connected.extend(threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())));
         });
@@ -38,16 +42,24 @@ pub fn connect_all<'a>(addresses: impl Iterator<Item = &'a Address>) -> Vec<io::
     connected
 }
 
-fn connect(address: &Address) -> io::Result<Connected> {
+fn connect(address: &Address, tls: Option<&Tls>) -> io::Result<Connected> {
     if let Address::Socket(path) = address {
         let ends = UnixStream::connect(path)?.split()?;
         return Ok(Connected { ends, address: String::new() });
     }
     let found = address.resolve(false).map_err(io::Error::other)?;
+    // The certificate has to be for what the user wrote.
+    let name = address.name();
     let mut refused = io::Error::from(Errno::EADDRNOTAVAIL);
     for address in found {
         match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-            Ok(stream) => return Ok(Connected { ends: stream.split()?, address: dialled(address) }),
+            Ok(stream) => {
+                let ends = match tls {
+                    Some(tls) => tls.connected(stream, &name)?,
+                    None => stream.split()?,
+                };
+                return Ok(Connected { ends, address: dialled(address) });
+            }
             Err(error) => refused = error,
         }
     }

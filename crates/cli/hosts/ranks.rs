@@ -12,6 +12,7 @@ use ferrio_machine::{Rank, text_of_file};
 use ferrio_ranks::{Interruption, Meeting, Met, RankOfRun, RendezvousError, meet};
 use nix::sys::utsname::uname;
 
+use super::limits::Limits;
 use super::server::TOKEN_VARIABLE;
 use super::{agent, client, coordinator, host_commands};
 use crate::arguments::Item;
@@ -134,7 +135,7 @@ pub fn run(
             }
             coordinate(&names_of(&host, &names), others, items, &settings, messages)
         }
-        Ok(Met::Other(ends)) => agent::converse(ends.with_token(token)),
+        Ok(Met::Other(ends)) => agent::converse(ends.with_token(token), Limits::none()),
         // Rank 0 says so, and its status counts. A launcher that sees another error first may end rank 0 before it has.
         Err(RendezvousError::Incomplete(_)) if me.launcher.is_some() => Ok(0),
         Err(error) => Err(error.into()),

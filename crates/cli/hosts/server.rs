@@ -4,6 +4,8 @@
 //! The server itself reads nothing and runs nothing, so it outlives whatever clients and jobs do. A client that breaks off ends its agent,
 //! and a server that ends leaves its agents their jobs.
 
+use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,6 +13,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
+use ferrio_hosts::Token;
 use ferrio_job::{Compat, Diagnostic, FioWords, Origin, reason};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -18,9 +21,10 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use super::address::Address;
-use super::daemon;
+use super::limits::Limits;
 use super::listener::{ListenError, Listener};
 use super::strangers::{Strangers, Verdict};
+use super::{daemon, tls};
 use crate::arguments::{Item, values_of};
 use crate::compat;
 use crate::error::Error;
@@ -33,7 +37,7 @@ const MAX_AGENTS: usize = 512;
 /// The variable with the token that clients must have.
 pub const TOKEN_VARIABLE: &str = "FERRIO_TOKEN";
 
-/// The variable that lets jobs of clients run commands.
+/// The variable that lets the jobs of clients start programs.
 const ALLOW_EXEC_VARIABLE: &str = "FERRIO_ALLOW_EXEC";
 
 /// Options that a server acts on.
@@ -41,6 +45,11 @@ const OF_SERVERS: &[ProgramOption] = &[
     ProgramOption::Server,
     ProgramOption::Daemonize,
     ProgramOption::TokenFile,
+    ProgramOption::TlsCert,
+    ProgramOption::TlsKey,
+    ProgramOption::TlsCa,
+    ProgramOption::AllowExec,
+    ProgramOption::Root,
     ProgramOption::Output,
     ProgramOption::As,
     ProgramOption::MessageFormat,
@@ -54,6 +63,9 @@ struct ServerLine {
     address: String,
     pid_file: Option<PathBuf>,
     token_file: Option<PathBuf>,
+    tls: Option<[PathBuf; 3]>,
+    allows_exec: bool,
+    roots: Vec<PathBuf>,
     output: Option<PathBuf>,
 }
 
@@ -65,13 +77,15 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
     let line = ServerLine::read(items, compat)?;
     let token = line.token()?;
     let address = line.address(compat)?;
+    let words_of_agents = line.words_of_agents(&address)?;
     let failed = |error: io::Error| ListenError::Bind { shown: String::new(), error }.into_error(compat);
     let (listener, pid_file) = match daemon::inherited(&address).map_err(failed)? {
         Some((listener, pid_file)) => (listener, Some(pid_file)),
         None => (Listener::open(&address).map_err(|error| error.into_error(compat))?, None),
     };
     if pid_file.is_none() {
-        warn_of_strangers(&listener, token.is_some(), compat, messages)?;
+        let knows_clients = token.is_some() || line.tls.is_some();
+        warn_of_strangers(&listener, knows_clients, compat, messages)?;
         if let Some(path) = &line.pid_file {
             return daemon::start(listener, path);
         }
@@ -79,7 +93,13 @@ pub fn run(items: &[Item], compat: Compat, messages: Messages) -> Result<u8, Err
     let signals = watch_signals().map_err(failed)?;
     listener.set_nonblocking().map_err(failed)?;
     line.announce(&listener, compat)?;
-    let mut server = Server { strangers: Strangers::default(), agents: Vec::new(), token, messages };
+    let mut server = Server {
+        strangers: Strangers::new(line.tls.is_some()),
+        agents: Vec::new(),
+        words_of_agents,
+        token,
+        messages,
+    };
     server.serve(listener, &signals).map_err(failed)?;
     drop(pid_file);
     Ok(0)
@@ -122,6 +142,13 @@ impl ServerLine {
             },
             pid_file: last(ProgramOption::Daemonize).map(PathBuf::from),
             token_file: last(ProgramOption::TokenFile).map(PathBuf::from),
+            tls: tls::files_of(items)?,
+            allows_exec: items.iter().any(|item| item.is(ProgramOption::AllowExec))
+                || std::env::var_os(ALLOW_EXEC_VARIABLE).is_some_and(|value| value == "1"),
+            roots: match values_of(items, ProgramOption::Root).map(PathBuf::from).collect::<Vec<_>>() {
+                roots if roots.is_empty() && compat == Compat::Ferrio => vec![PathBuf::from(".")],
+                roots => roots,
+            },
             output: last(ProgramOption::Output).map(PathBuf::from),
         })
     }
@@ -132,14 +159,53 @@ impl ServerLine {
 
     /// The token that clients must have, for the agents.
     fn token(&self) -> Result<Option<String>, Error> {
-        let Some(path) = &self.token_file else {
-            return Ok(std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()));
+        let refused = |place: &str, why: &dyn fmt::Display| {
+            Error::refusal("server-token", format!("cannot use the token in {place}: {why}"), None)
         };
-        let unreadable = |error: io::Error| {
-            let message = format!("cannot read the token in {}: {}", path.display(), reason(&error));
-            Error::refusal("server-token", message, None)
-        };
-        fs::read_to_string(path).map(|text| Some(text.trim().to_owned())).map_err(unreadable)
+        match (&self.token_file, std::env::var(TOKEN_VARIABLE)) {
+            (Some(path), _) => {
+                let place = path.display().to_string();
+                Token::of_file(path).map_err(|error| refused(&place, &error))?;
+                let text = fs::read_to_string(path).map_err(|error| refused(&place, &reason(&error)))?;
+                Ok(Some(text))
+            }
+            (None, Ok(text)) if !text.is_empty() => {
+                Token::new(text.as_bytes()).map_err(|error| refused(TOKEN_VARIABLE, &error))?;
+                Ok(Some(text))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What the agents are told about their clients.
+    fn words_of_agents(&self, address: &Address) -> Result<Vec<OsString>, Error> {
+        let mut words = vec![OsString::from("--for-clients")];
+        if let Some(files) = &self.tls {
+            if matches!(address, Address::Socket(_)) {
+                let message = "there is no TLS over a local socket, which only this user can reach";
+                return Err(Error::refusal(
+                    "tls",
+                    message,
+                    Some("leave out --tls-cert, --tls-key and --tls-ca"),
+                ));
+            }
+            // What is wrong with the files is said now, and not to the clients.
+            tls::of_files(files.clone())?;
+            for (option, file) in tls::OPTIONS.into_iter().zip(files) {
+                words.extend([format!("--{option}").into(), file.into()]);
+            }
+        }
+        if self.allows_exec {
+            words.push("--allow-exec".into());
+        }
+        let limits = Limits::new(self.allows_exec, &self.roots).map_err(|(root, error)| {
+            let message = format!("--root: {}: {}", root.display(), reason(&error));
+            Error::refusal("server-option", message, None)
+        })?;
+        for root in limits.roots() {
+            words.extend(["--root".into(), root.into()]);
+        }
+        Ok(words)
     }
 
     /// Says where the server listens: scripts wait for this line.
@@ -205,14 +271,10 @@ fn watch_signals() -> io::Result<SignalFd> {
     Ok(SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?)
 }
 
-/// True in an agent whose server lets clients run commands.
-pub fn commands_are_allowed() -> bool {
-    std::env::var_os(ALLOW_EXEC_VARIABLE).is_some_and(|value| value == "1")
-}
-
 struct Server {
     strangers: Strangers,
     agents: Vec<Child>,
+    words_of_agents: Vec<OsString>,
     token: Option<String>,
     messages: Messages,
 }
@@ -233,7 +295,7 @@ impl Server {
             // A child that cannot be waited for is gone.
             self.agents.retain_mut(|agent| matches!(agent.try_wait(), Ok(None)));
             let Some(listener) = &listener else {
-                self.strangers = Strangers::default();
+                self.strangers.clear();
                 continue;
             };
             // Full of open files, the server waits for others to leave.
@@ -285,7 +347,8 @@ impl Server {
     fn start_agent(&self, connection: OwnedFd) -> io::Result<Child> {
         let mut command = Command::new("/proc/self/exe");
         // By this name it has the sub-command; its plan says by which the client was called.
-        command.arg0("ferrio").arg("agent").env_remove(compat::VARIABLE).env_remove(daemon::VARIABLE);
+        command.arg0("ferrio").arg("agent").args(&self.words_of_agents);
+        command.env_remove(TOKEN_VARIABLE).env_remove(compat::VARIABLE).env_remove(daemon::VARIABLE);
         if let Some(token) = &self.token {
             // Not an argument, which all users can read.
             command.env(TOKEN_VARIABLE, token);

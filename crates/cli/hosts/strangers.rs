@@ -19,8 +19,12 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The connections.
-#[derive(Debug, Default)]
-pub struct Strangers(VecDeque<Stranger>);
+#[derive(Debug)]
+pub struct Strangers {
+    waiting: VecDeque<Stranger>,
+    /// They begin with a handshake of TLS, which is the agent's business.
+    speak_tls: bool,
+}
 
 #[derive(Debug)]
 struct Stranger {
@@ -47,33 +51,44 @@ pub enum Verdict {
 }
 
 impl Strangers {
+    /// None yet.
+    #[must_use]
+    pub fn new(speak_tls: bool) -> Self {
+        Strangers { waiting: VecDeque::new(), speak_tls }
+    }
+
+    /// Closes all connections.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Takes a connection.
     pub fn add(&mut self, connection: OwnedFd, peer: String) {
-        if self.0.len() >= MAX_STRANGERS {
-            self.0.pop_front();
+        if self.waiting.len() >= MAX_STRANGERS {
+            self.waiting.pop_front();
         }
-        self.0.push_back(Stranger { connection, peer, since: Instant::now(), has_begun: false });
+        self.waiting.push_back(Stranger { connection, peer, since: Instant::now(), has_begun: false });
     }
 
     /// The connections that are worth waiting for.
     pub fn awaited(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.0.iter().filter(|stranger| !stranger.has_begun).map(|stranger| stranger.connection.as_fd())
+        self.waiting.iter().filter(|stranger| !stranger.has_begun).map(|stranger| stranger.connection.as_fd())
     }
 
     /// How long to wait for them; `None` if there are none.
     #[must_use]
     pub fn patience(&self) -> Option<Duration> {
-        if self.0.iter().any(|stranger| stranger.has_begun) {
+        if self.waiting.iter().any(|stranger| stranger.has_begun) {
             return Some(LOOK_INTERVAL);
         }
-        self.0.front().map(|oldest| GREETING_TIMEOUT.saturating_sub(oldest.since.elapsed()))
+        self.waiting.front().map(|oldest| GREETING_TIMEOUT.saturating_sub(oldest.since.elapsed()))
     }
 
     /// Looks at all of them. Those that are gone or too slow are closed.
     pub fn sort(&mut self) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
-        for mut stranger in std::mem::take(&mut self.0) {
-            match greeting(&stranger.connection) {
+        for mut stranger in std::mem::take(&mut self.waiting) {
+            match greeting(&stranger.connection, self.speak_tls) {
                 Greeting::Whole => verdicts.push(Verdict::Client(stranger.connection)),
                 Greeting::Foreign { is_fio } => {
                     verdicts.push(Verdict::Foreign { peer: stranger.peer, is_fio });
@@ -81,7 +96,7 @@ impl Strangers {
                 Greeting::Gone => {}
                 begun if stranger.since.elapsed() < GREETING_TIMEOUT => {
                     stranger.has_begun = matches!(begun, Greeting::Begun);
-                    self.0.push_back(stranger);
+                    self.waiting.push_back(stranger);
                 }
                 Greeting::Begun | Greeting::Nothing => {}
             }
@@ -101,10 +116,11 @@ enum Greeting {
 }
 
 /// Looks at the bytes that have come without reading them.
-fn greeting(connection: &OwnedFd) -> Greeting {
+fn greeting(connection: &OwnedFd, speaks_tls: bool) -> Greeting {
     let mut bytes = [0; MAX_GREETING + 1];
     match recv(connection.as_raw_fd(), &mut bytes, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {
         Ok(0) => Greeting::Gone,
+        Ok(_) if speaks_tls => Greeting::Whole,
         Ok(length) => greeting_in(&bytes[..length]),
         Err(Errno::EAGAIN | Errno::EINTR) => Greeting::Nothing,
         Err(_) => Greeting::Gone,

@@ -19,7 +19,7 @@ use ferrio_jobfile::Opt;
 use ferrio_runner::Trigger;
 
 use super::Voice;
-use super::server::commands_are_allowed;
+use super::limits::Limits;
 
 /// Bytes of a state at most.
 const MAX_STATE: u64 = 1 << 20;
@@ -28,7 +28,7 @@ const MAX_STATE: u64 = 1 << 20;
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// On a server: sends the states of the jobs, which it does not keep, and runs the command.
-pub fn finish(voice: &Voice, plan: &Plan, directory: &Path, command: Option<&str>) {
+pub fn finish(voice: &Voice, plan: &Plan, directory: &Path, command: Option<&str>, limits: &Limits) {
     for spec in plan.jobs.iter().map(|job| &job.spec) {
         let path = spec.state_file(directory);
         let Ok(state) = fs::read(&path) else { continue };
@@ -37,9 +37,9 @@ pub fn finish(voice: &Voice, plan: &Plan, directory: &Path, command: Option<&str
         let _ = fs::remove_file(path);
     }
     let Some(command) = command else { return };
-    let problem = match commands_are_allowed() {
+    let problem = match limits.allows_exec {
         true => run(command).err().map(|error| reason(&error)),
-        false => Some("the server must be started with FERRIO_ALLOW_EXEC=1".to_owned()),
+        false => Some("the server must be started with --allow-exec or FERRIO_ALLOW_EXEC=1".to_owned()),
     };
     if let Some(problem) = problem {
         voice.text(Stream::Error, format!("trigger command `{command}` cannot be run: {problem}\n"));

@@ -24,6 +24,8 @@ const NETWORK: &str = "Jobs on other machines";
 const MEMORY: &str = "memory is allocated as needed";
 /// Why an option of servers is refused.
 const FOR_SERVERS: &str = "for servers: write --server too";
+/// Why an option of both is refused.
+const FOR_BOTH: &str = "for --server and --client: write one of them too";
 /// Why an option of clients is refused.
 const FOR_CLIENTS: &str = "for jobs on servers: write --client=ADDRESS too";
 /// Why an option of a whole process is refused.
@@ -311,7 +313,29 @@ program_options! {
         "A secret of at least 16 characters that clients and servers must share; FERRIO_TOKEN is the secret itself")
         .parser(values::name)
         .completion(ValueCompletion::File)
-        .only_runs("for --server and --client: write one of them too");
+        .only_runs(FOR_BOTH);
+    TlsCert => own("tls-cert", "FILE", NETWORK,
+        "The certificate of this end, in PEM: servers and clients talk over TLS and check each other's certificate")
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .only_runs(FOR_BOTH);
+    TlsKey => own("tls-key", "FILE", NETWORK, "The key of the certificate of --tls-cert, in PEM")
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .only_runs(FOR_BOTH);
+    TlsCa => own("tls-ca", "FILE", NETWORK, "The CA that signs the certificates of all ends, in PEM")
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .only_runs(FOR_BOTH);
+    AllowExec => own_flag("allow-exec", NETWORK,
+        "Let the jobs of a server's clients start programs and load engines; FERRIO_ALLOW_EXEC=1 does, too")
+        .only_runs(FOR_SERVERS);
+    Root => own("root", "PATH", NETWORK,
+        "Let the jobs of a server's clients use this file, or what is below this directory; may be repeated. The default called ferrio is the working directory")
+        .adds_up()
+        .parser(values::name)
+        .completion(ValueCompletion::File)
+        .only_runs(FOR_SERVERS);
     Hosts => own("hosts", "HOSTS", NETWORK,
         "Run the jobs on each of these hosts, over ssh: node1,node2 or node[1-8]; all start together, and one report has all")
         .only_ferrio()

@@ -7,10 +7,12 @@ use super::opt::Opt;
 pub enum Reach {
     /// Nothing outside the job, or nothing but a server of the network.
     Nothing,
-    /// Files, or a prefix of their names, relative to the working directory.
+    /// Files, relative to the working directory.
     Files,
     /// Files in `directory`, relative to it.
     FilesInDirectory,
+    /// Files of logs, a prefix of their names. Agents write none: they send the rows.
+    Logs,
     /// A program that is started, or code that is loaded into this one.
     Program,
 }
@@ -29,11 +31,8 @@ impl Opt {
             | Opt::Opendir
             | Opt::ReadIolog
             | Opt::ReplayRedirect
-            | Opt::WriteBwLog
-            | Opt::WriteHistLog
-            | Opt::WriteIolog
-            | Opt::WriteIopsLog
-            | Opt::WriteLatLog => Reach::Files,
+            | Opt::WriteIolog => Reach::Files,
+            Opt::WriteBwLog | Opt::WriteHistLog | Opt::WriteIopsLog | Opt::WriteLatLog => Reach::Logs,
             Opt::ExecPostrun | Opt::ExecPrerun | Opt::Ioengine | Opt::Program => Reach::Program,
             _ => Reach::Nothing,
         }

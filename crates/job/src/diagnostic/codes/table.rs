@@ -404,6 +404,8 @@ subjects! {
     "Many hosts" {
         "hosts" Stderr: "the list of hosts cannot be used";
         "not-on-hosts" Stderr: "a run on many hosts does not have the option";
+        "tls" Stderr: "TLS between a server and its clients is not possible";
+        "not-permitted" Stderr: "a job from the network reaches beyond what the server permits";
         "host-lost" Stderr: "a host ends its part of a run before it has sent its results";
         "ranks" Stderr: "the launcher and the command line do not say which rank of how many a process is";
         "rendezvous" Stderr: "the ranks of a launcher do not find each other";
