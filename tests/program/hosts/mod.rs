@@ -11,4 +11,5 @@ mod reaching_hosts;
 mod ssh;
 
 // What goes wrong, and who is kept out.
+mod clients;
 mod faults;
