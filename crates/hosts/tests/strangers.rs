@@ -38,6 +38,7 @@ fn coordinator(challenge: Option<Challenge>) -> Coordinator {
         require_all: false,
         only_check: false,
         refusal_ends_run: true,
+        common_phases: true,
         greeting_timeout: Duration::from_secs(10),
     };
     Coordinator::new(settings, "f", vec![(PlanText::default(), challenge)], second(0), &mut Vec::new())
