@@ -134,12 +134,12 @@ impl<'a> ClientRun<'a> {
             }
             ToCoordinator::State { job, data } => self.keep_state(at, &job, &data),
             ToCoordinator::Interim { result } => {
-                if let Some(report) = self.read(at, result) {
+                if let Some(report) = self.read(at, &result) {
                     self.report.take_interim(at, *report);
                     self.show(at);
                 }
             }
-            ToCoordinator::Result { result } => self.hosts[at].report = self.read(at, result),
+            ToCoordinator::Result { result } => self.hosts[at].report = self.read(at, &result),
             ToCoordinator::Ended { status } => self.end(at, status % SIGNALLED),
             ToCoordinator::Refused { .. } => self.status = 1,
             _ => {}
@@ -158,9 +158,9 @@ impl<'a> ClientRun<'a> {
         }
     }
 
-    fn read(&mut self, at: usize, result: serde_json::Value) -> Option<Box<HostReport>> {
-        match serde_json::from_value(result) {
-            Ok(report) => Some(report),
+    fn read(&mut self, at: usize, result: &str) -> Option<Box<HostReport>> {
+        match HostReport::of_text(result) {
+            Ok(report) => Some(Box::new(report)),
             Err(error) => {
                 self.complain(at, &format!("its results cannot be read: {error}"));
                 None

@@ -9,7 +9,6 @@ use ferrio_job::{Diagnostic, Origin};
 use ferrio_report::model::{HostClockReport, PhaseReport};
 use ferrio_report::{Format, HostReport, HostsReport, LiveStatus, ReportedHost, RunEnvironment};
 use ferrio_thresholds::Judgement;
-use serde_json::Value;
 
 use super::client_logs::{ClientLogs, LogSource};
 use super::host_commands;
@@ -144,7 +143,7 @@ impl<'a> RunOnHosts<'a> {
                 self.output.show_statuses(self.live.iter().flatten());
             }
             ToCoordinator::Snapshot { at, result } => {
-                if let Some(report) = self.read(host, result) {
+                if let Some(report) = self.read(host, &result) {
                     self.report.take_snapshot(host.0, report);
                     let at = at.since(self.begin.unwrap_or(at));
                     self.watched.note_snapshot(host.0, at, &self.report, &mut self.output);
@@ -152,7 +151,7 @@ impl<'a> RunOnHosts<'a> {
             }
             ToCoordinator::Log { name, data } => self.add_to_log(host, &name, &data),
             ToCoordinator::Interim { result } => {
-                if let Some(report) = self.read(host, result) {
+                if let Some(report) = self.read(host, &result) {
                     // Unlike fio's document, that of all hosts lists no interim entries, whose number has no bound.
                     self.report.take_snapshot(host.0, report);
                     self.interim[host.0] = self.interim[host.0].map(|count| count + 1);
@@ -160,7 +159,7 @@ impl<'a> RunOnHosts<'a> {
                 }
             }
             ToCoordinator::Result { result } => {
-                if let Some(report) = self.read(host, result) {
+                if let Some(report) = self.read(host, &result) {
                     self.report.take_last(host.0, report);
                 }
             }
@@ -186,8 +185,8 @@ impl<'a> RunOnHosts<'a> {
         }
     }
 
-    fn read(&mut self, host: HostId, result: Value) -> Option<HostReport> {
-        match serde_json::from_value(result) {
+    fn read(&mut self, host: HostId, result: &str) -> Option<HostReport> {
+        match HostReport::of_text(result) {
             Ok(report) => Some(report),
             Err(error) => {
                 self.lose(host, &format!("its results cannot be read: {error}"));

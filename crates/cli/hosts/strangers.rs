@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn strangers_are_sorted_by_what_they_send() {
-        let mut strangers = Strangers::default();
+        let mut strangers = Strangers::new(false);
         let mut ends = Vec::new();
         for words in [&b"{\"message\":1}\n"[..], b"{", b"", b"SSH-2.0"] {
             let (mut ours, theirs) = UnixStream::pair().unwrap();
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn there_are_few_strangers() {
-        let mut strangers = Strangers::default();
+        let mut strangers = Strangers::new(false);
         for number in 0..MAX_STRANGERS + 3 {
             strangers.add(UnixStream::pair().unwrap().1.into(), number.to_string());
         }

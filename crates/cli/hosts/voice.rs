@@ -95,8 +95,8 @@ impl Voice {
             return;
         }
         let live = LiveStatus::new(plan, progress, compat);
-        if let (Ok(progress), Ok(live)) = (serde_json::to_value(progress), serde_json::to_value(live)) {
-            self.say(ToCoordinator::Interval { at: self.clock.now(), progress, live });
+        if let Ok(live) = serde_json::to_value(live) {
+            self.say(ToCoordinator::Interval { at: self.clock.now(), live });
         }
     }
 
@@ -134,21 +134,21 @@ impl Voice {
 
     /// Gives the figures of a moment.
     pub fn snapshot(&self, report: &HostReport) {
-        if let Ok(result) = serde_json::to_value(report) {
+        if let Ok(result) = report.to_text() {
             self.say(ToCoordinator::Snapshot { at: self.clock.now(), result });
         }
     }
 
     /// Gives the figures so far.
     pub fn interim(&self, report: &HostReport) {
-        if let Ok(result) = serde_json::to_value(report) {
+        if let Ok(result) = report.to_text() {
             self.say(ToCoordinator::Interim { result });
         }
     }
 
     /// Gives the figures of the run.
     pub fn result(&self, report: &HostReport) {
-        if let Ok(result) = serde_json::to_value(report) {
+        if let Ok(result) = report.to_text() {
             self.say(ToCoordinator::Result { result });
         }
     }

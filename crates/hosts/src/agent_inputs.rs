@@ -140,7 +140,7 @@ mod tests {
     use crate::ClockTime;
 
     fn interval(at: u64) -> ToCoordinator {
-        ToCoordinator::Interval { at: ClockTime(at), progress: json!(null), live: json!(null) }
+        ToCoordinator::Interval { at: ClockTime(at), live: json!(null) }
     }
 
     fn ready(phase: u32) -> ToCoordinator {

@@ -110,8 +110,6 @@ pub enum ToCoordinator {
     Interval {
         /// When it was taken, by the agent's clock.
         at: ClockTime,
-        /// The progress.
-        progress: Value,
         /// What the live line says of it.
         #[serde(default)]
         live: Value,
@@ -135,17 +133,17 @@ pub enum ToCoordinator {
         /// When they were taken, by the agent's clock.
         at: ClockTime,
         /// As in [`ToCoordinator::Result`].
-        result: Value,
+        result: String,
     },
     /// The figures so far, as those of the end.
     Interim {
-        /// The result of the run.
-        result: Value,
+        /// The report, as JSON in a text: those who pass it on need not know what is in it.
+        result: String,
     },
     /// The figures, histograms and all.
     Result {
-        /// The result of the run.
-        result: Value,
+        /// The report, as JSON in a text: those who pass it on need not know what is in it.
+        result: String,
     },
     /// All is sent.
     Ended {

@@ -402,12 +402,12 @@ impl World {
         let at = self.hosts[host].clock.at(self.time + start);
         self.later(start, Happening::Run(host, run, ToCoordinator::Started { phase, at }));
         let lasts = self.dice.below(12 * SECOND);
-        let interval = ToCoordinator::Interval { at, progress: Value::Null, live: Value::Null };
+        let interval = ToCoordinator::Interval { at, live: Value::Null };
         self.later(start + lasts / 2, Happening::Run(host, run, interval));
         if phase + 1 < self.hosts[host].phases {
             self.later(start + lasts, Happening::Run(host, run, ToCoordinator::Ready { phase: phase + 1 }));
         } else {
-            let result = ToCoordinator::Result { result: Value::Null };
+            let result = ToCoordinator::Result { result: String::new() };
             self.later(start + lasts, Happening::Run(host, run, result));
             self.later(start + lasts + 1, Happening::Run(host, run, ToCoordinator::Ended { status: 0 }));
         }

@@ -14,6 +14,7 @@ use crate::build::entry::{RunTimes, job_report, option_pairs};
 use crate::build::ferrio::{EntryDetails, ferrio_report};
 use crate::build::record::{EntryRecord, entry_records};
 use crate::build::run_times;
+use crate::json::to_one_line;
 use crate::model::{DiskReport, FerrioReport, GroupReport, JobReport, Pairs, RunReport};
 use crate::report_options::ReportOptions;
 
@@ -88,6 +89,24 @@ impl HostReport {
 
     pub(crate) fn disks(&self) -> &[DiskReport] {
         &self.run.disk_util
+    }
+
+    /// The text in which it crosses: JSON on one line.
+    ///
+    /// # Errors
+    ///
+    /// A key is no text, which none is.
+    pub fn to_text(&self) -> Result<String, serde_json::Error> {
+        to_one_line(self)
+    }
+
+    /// What a host has sent.
+    ///
+    /// # Errors
+    ///
+    /// The text is no report of a host.
+    pub fn of_text(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
     }
 
     /// The report of the host, as it would have written it.

@@ -28,9 +28,20 @@ pub(crate) fn to_fio_json(document: &impl Serialize) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Formats a document on one line, with all digits, for programs.
+pub(crate) fn to_one_line(document: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut bytes = Vec::new();
+    // The same serializer, since each makes all trees' code once more.
+    let formatter = FioFormatter { is_one_line: true, ..FioFormatter::default() };
+    document.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// fio's layout as a formatter for serde_json.
 #[derive(Default)]
 struct FioFormatter {
+    /// Not fio's layout but no layout at all.
+    is_one_line: bool,
     level: usize,
     /// True if the object or array being written has no members yet.
     empty: bool,
@@ -45,7 +56,7 @@ impl FioFormatter {
 
     fn close(&mut self, out: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
         self.level -= 1;
-        if self.empty {
+        if self.empty && !self.is_one_line {
             out.write_all(b"\n")?;
         }
         self.empty = false;
@@ -61,13 +72,16 @@ impl FioFormatter {
     }
 
     fn start_line(&self, out: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
+        if self.is_one_line {
+            return Ok(());
+        }
         write!(out, "\n{:width$}", "", width = 2 * self.level)
     }
 }
 
 impl Formatter for FioFormatter {
     fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
-        write!(out, "{value:.6}")
+        if self.is_one_line { write!(out, "{value:?}") } else { write!(out, "{value:.6}") }
     }
 
     fn begin_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
@@ -83,7 +97,7 @@ impl Formatter for FioFormatter {
     }
 
     fn begin_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b" : ")
+        out.write_all(if self.is_one_line { b":" } else { b" : " })
     }
 
     fn end_object_value<W: ?Sized + io::Write>(&mut self, _out: &mut W) -> io::Result<()> {

@@ -14,8 +14,9 @@ use crate::{Format, Formats, ReportOptions, TerseLayout, TerseVersion};
 fn assert_arrives(plan: &Plan, result: &RunResult, options: &ReportOptions) {
     let report = RunReport::new(plan, result, options);
     let host = HostReport::new(plan, result, options, &report);
-    let message = serde_json::to_string(&serde_json::to_value(&host).unwrap()).unwrap();
-    let arrived: HostReport = serde_json::from_value(serde_json::from_str(&message).unwrap()).unwrap();
+    let message = host.to_text().unwrap();
+    assert!(!message.contains('\n'));
+    let arrived = HostReport::of_text(&message).unwrap();
     let arrived = arrived.report();
     assert_eq!(arrived, report);
     assert_eq!(arrived.to_json(), report.to_json());

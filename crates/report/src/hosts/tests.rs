@@ -41,7 +41,7 @@ fn host_report(jobs: Vec<(JobSpec, JobResult)>, options: &ReportOptions) -> Host
     let result = RunResult { jobs: results, disks, ..RunResult::default() };
     let report = RunReport::new(&plan, &result, options);
     let sent = HostReport::new(&plan, &result, options, &report);
-    serde_json::from_value(serde_json::to_value(&sent).unwrap()).unwrap()
+    HostReport::of_text(&sent.to_text().unwrap()).unwrap()
 }
 
 fn named(name: &str) -> JobSpec {
