@@ -175,10 +175,10 @@ mod tests {
         assert!(
             matches!(&verdicts[..], [Verdict::Client(_), Verdict::Foreign { peer, is_fio: false }] if peer == "SSH-2.0")
         );
-        assert_eq!((strangers.0.len(), strangers.awaited().count()), (2, 1));
+        assert_eq!((strangers.waiting.len(), strangers.awaited().count()), (2, 1));
         assert_eq!(strangers.patience(), Some(LOOK_INTERVAL));
         drop(ends);
-        assert_eq!((strangers.sort().len(), strangers.0.len()), (0, 1));
+        assert_eq!((strangers.sort().len(), strangers.waiting.len()), (0, 1));
     }
 
     #[test]
@@ -187,6 +187,6 @@ mod tests {
         for number in 0..MAX_STRANGERS + 3 {
             strangers.add(UnixStream::pair().unwrap().1.into(), number.to_string());
         }
-        assert_eq!((strangers.0.len(), strangers.0[0].peer.as_str()), (MAX_STRANGERS, "3"));
+        assert_eq!((strangers.waiting.len(), strangers.waiting[0].peer.as_str()), (MAX_STRANGERS, "3"));
     }
 }
