@@ -261,10 +261,10 @@ impl Conversations {
             Some((host, Heard::Message(message, permit))) => {
                 (CoordinatorInput::Message(host, message), permit.is_long().then_some(permit))
             }
-            Some((host, Heard::End(reason))) => {
+            Some((host, Heard::End(broken))) => {
                 self.closing.retain(|(closed, ..)| *closed != host);
-                let last_words = self.lines[host.0].as_mut().and_then(Line::end);
-                (CoordinatorInput::Disconnected(host, last_words.unwrap_or(reason)), None)
+                let reason = self.lines[host.0].as_mut().map(|line| line.end(broken)).unwrap_or_default();
+                (CoordinatorInput::Disconnected(host, reason), None)
             }
         }
     }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::carrier::{Closer, Ends, THREAD_STACK};
 use crate::frame::write_frame;
 use crate::intake::{Intake, LongFramePermit, LongFrames};
-use crate::{FrameReader, HostId, ToAgent, ToCoordinator};
+use crate::{FrameError, FrameReader, HostId, ToAgent, ToCoordinator};
 
 /// Messages to an agent that wait because it does not read: pings of more than a minute. None that hears its coordinator has so many.
 const UNREAD: usize = 64;
@@ -20,8 +20,8 @@ const UNREAD: usize = 64;
 pub(crate) enum Heard {
     /// A message, and its share of the memory for long ones.
     Message(ToCoordinator, LongFramePermit),
-    /// The connection is over, and why.
-    End(String),
+    /// The connection is over: closed, or broken in this way.
+    End(Option<FrameError>),
 }
 
 /// The coordinator's end of one connection. When it is dropped, the messages that were sent still go out before the other end is told.
@@ -48,17 +48,27 @@ impl Line {
         let intake = move_messages(reader, move |heard, permit| {
             let heard = match heard {
                 Ok(message) => Heard::Message(message, permit),
-                Err(reason) => Heard::End(reason),
+                Err(broken) => Heard::End(broken),
             };
             inputs.send((host, heard)).is_ok()
         })?;
         Ok(Line { to_writer, closer: ends.closer, intake, seen: 0, has_ended: false })
     }
 
-    /// Notes that the other end is gone, and returns why if the carrier knows.
-    pub fn end(&mut self) -> Option<String> {
+    /// Notes that the other end is gone, and returns why. What came instead of a message says more than the carrier knows: how the command
+    /// ended that wrote it.
+    pub fn end(&mut self, broken: Option<FrameError>) -> String {
         self.has_ended = true;
-        self.closer.last_words()
+        let last_words = self.closer.last_words();
+        match (broken, last_words) {
+            (
+                Some(error @ (FrameError::Foreign { .. } | FrameError::TooLong { .. } | FrameError::Tls)),
+                _,
+            ) => error.to_string(),
+            (_, Some(last_words)) => last_words,
+            (Some(error), None) => error.to_string(),
+            (None, None) => "it was closed".to_owned(),
+        }
     }
 
     /// Sends a message; false if the host leaves too many unread. A message to a host that is gone goes nowhere: its end is told by the
@@ -95,17 +105,13 @@ pub(crate) fn write_all<M: Serialize + Send + 'static>(
 /// until the other end is trusted.
 pub(crate) fn move_messages<M: DeserializeOwned>(
     mut reader: FrameReader<impl Read + Send + 'static>,
-    mut take: impl FnMut(Result<M, String>, LongFramePermit) -> bool + Send + 'static,
+    mut take: impl FnMut(Result<M, Option<FrameError>>, LongFramePermit) -> bool + Send + 'static,
 ) -> io::Result<Intake> {
     let intake = reader.intake();
     let held = reader.intake();
     let read = move || {
         loop {
-            let message: Result<M, String> = match reader.read() {
-                Ok(Some(message)) => Ok(message),
-                Ok(None) => Err("it was closed".into()),
-                Err(error) => Err(error.to_string()),
-            };
+            let message = reader.read().map_err(Some).and_then(|message| message.ok_or(None));
             let permit = reader.take_permit();
             let is_over = message.is_err();
             if !held.while_held(|| take(message, permit)) || is_over {

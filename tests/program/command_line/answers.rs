@@ -242,7 +242,7 @@ fn help_explains_whatever_has_a_name() {
         ("check", "Usage: ferrio check"),
         ("output-format", "--output-format=FORMATS"),
         ("few-ios", "the code of a message"),
-        ("missing", "--server"),
+        ("missing", "libiscsi, libzbc"),
         ("examples", "--rw=randread"),
     ] {
         assert!(help(&["help", topic]).contains(part), "{topic}");

@@ -247,11 +247,12 @@ fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
         ("--latency-log=x", "is deprecated; use write_lat_log"),
         ("--profile=act", "runs jobs of its own: the job `a` cannot run beside them"),
         ("--profile=nosuch", "profile 'nosuch' not found"),
-        ("--server", "there is no client/server mode"),
-        ("--client=localhost", "there is no client/server mode"),
-        ("--daemonize=pid", "there is no client/server mode"),
-        ("--remote-config=x", "there is no client/server mode"),
-        ("--trigger-remote=x", "there is no client/server mode"),
+        ("--server", "a server has no use for the option --name"),
+        ("--client=localhost", "no job file for client localhost"),
+        ("--daemonize=pid", "is for servers: write --server too"),
+        ("--remote-config=x", "is for jobs on servers: write --client=ADDRESS too"),
+        ("--trigger-remote=x", "is for jobs on servers: write --client=ADDRESS too"),
+        ("--via=x", "--via is the way to hosts: add --hosts or --hosts-file"),
     ];
     for (option, why) in refused {
         let run = dir.ferrio(&[option, "--name=a", "--rw=write", "--size=4k"]).run().ended_with(1);

@@ -97,6 +97,7 @@ fn logs_come_back_under_the_name_of_the_server() {
 
 #[test]
 fn fio_at_the_other_end_is_named_and_nothing_hangs() {
+    needs!("fio");
     let dir = TestDir::new();
     let ours = server(&dir, "ours");
     let job = dir.job(JOB);
