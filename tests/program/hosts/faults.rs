@@ -108,7 +108,7 @@ fn what_is_no_agent_is_named() {
     for (host, reason) in [
         ("garbage", "not a message of ferrio"),
         ("web", "not a message of ferrio: `HTTP/1.1 400 Bad Request.`"),
-        ("broken", "the connection ended: broken: no such machine"),
+        ("broken", "no agent answers: broken: no such machine"),
     ] {
         let run = run(&dir, &format!("{host},good"), job, &[]).run().ended_with(1);
         let is_named = run.stderr.contains(&format!("{host} is lost: ")) && run.stderr.contains(reason);
