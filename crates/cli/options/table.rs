@@ -291,7 +291,7 @@ program_options! {
     CpuclockTest => flag("cpuclock-test", 'T', TESTS, "Test whether the CPUs' clocks agree")
         .on_hosts(OnHosts::Coordinator);
     Server => value("server", 'S', "ADDRESS", NETWORK,
-        "Wait for jobs of clients, at HOST, HOST,PORT, ,PORT, ip6:HOST,PORT or sock:PATH")
+        "Wait for jobs from clients; ADDRESS is HOST, or HOST,PORT, or ,PORT for all addresses, or ip6:HOST,PORT, or sock:PATH")
         .optional()
         .only_runs(NO_RUN);
     Daemonize => value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background")
@@ -299,18 +299,18 @@ program_options! {
         .completion(ValueCompletion::File)
         .only_runs(FOR_SERVERS);
     Client => value("client", 'C', "ADDRESS", NETWORK,
-        "Run the job files that follow on a server, or on those of a file; may be repeated")
+        "Run job files on a server, or on each server listed in a file: those before the first --client on all servers, one behind a --client on that one; may be repeated")
         .adds_up()
         .only_runs(NO_RUN);
     RemoteConfig => value("remote-config", 'R', "FILE", NETWORK, "Run a job file that is on the server; may be repeated")
         .adds_up()
         .completion(ValueCompletion::Nothing)
         .only_runs(FOR_CLIENTS);
-    TriggerRemote => value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run as the trigger")
+    TriggerRemote => value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run when the trigger of --trigger-file or --trigger-timeout fires")
         .completion(ValueCompletion::Nothing)
         .only_runs(FOR_CLIENTS);
     TokenFile => own("token-file", "FILE", NETWORK,
-        "A secret of at least 16 characters that clients and servers must share; FERRIO_TOKEN is the secret itself")
+        "The file with a secret of at least 16 characters that clients and servers share; FERRIO_TOKEN is the secret itself")
         .parser(values::name)
         .completion(ValueCompletion::File)
         .only_runs(FOR_BOTH);
@@ -331,7 +331,7 @@ program_options! {
         "Let the jobs of a server's clients start programs and load engines; FERRIO_ALLOW_EXEC=1 does, too")
         .only_runs(FOR_SERVERS);
     Root => own("root", "PATH", NETWORK,
-        "Let the jobs of a server's clients use this file, or what is below this directory; may be repeated. The default called ferrio is the working directory")
+        "Let the jobs of a server's clients use this file, or what is below this directory; may be repeated. Called ferrio, the default is the working directory")
         .adds_up()
         .parser(values::name)
         .completion(ValueCompletion::File)
@@ -384,20 +384,20 @@ program_options! {
         .completion(ValueCompletion::Nothing)
         .excluded_by(&[Relation { others: HOSTS, message: "--ranks is for processes that a launcher has started: leave out --hosts" }])
         .on_hosts(OnHosts::Coordinator);
-    Rank => own("rank", "NUMBER", NETWORK, "Which of these processes this is, from 0; without it the launcher says so")
+    Rank => own("rank", "NUMBER", NETWORK, "The number of this process among the ranks, from 0; the default is what the launcher says")
         .only_ferrio()
         .parser(|| ValueParser::new(rank))
         .completion(ValueCompletion::Nothing)
         .needs(&[ProgramOption::Ranks], "--rank is one of several: add --ranks=COUNT")
         .on_hosts(OnHosts::Coordinator);
     Rendezvous => own("rendezvous", "PLACE", NETWORK,
-        "Where ranks find rank 0: HOST:PORT, or file:PATH in a directory that all hosts share; without it the launcher says so")
+        "Where ranks find rank 0: HOST:PORT, or file:PATH in a directory that all hosts share; the default is what the launcher says")
         .only_ferrio()
         .parser(values::name)
         .completion(ValueCompletion::Nothing)
         .excluded_by(&[Relation { others: HOSTS, message: "--rendezvous is for processes that a launcher has started: leave out --hosts" }])
         .on_hosts(OnHosts::Coordinator);
-    RendezvousTimeout => own("rendezvous-timeout", "TIME", NETWORK, "How long ranks wait for each other, 2m without this option")
+    RendezvousTimeout => own("rendezvous-timeout", "TIME", NETWORK, "How long ranks wait for each other; the default is 2m")
         .only_ferrio()
         .parser(|| values::at_least(Duration::from_secs(1)))
         .completion(ValueCompletion::Nothing)

@@ -128,7 +128,7 @@ pub enum ToCoordinator {
         /// Bytes, in base64.
         data: String,
     },
-    /// The figures of a moment, for whoever watches the run.
+    /// The figures of a moment, for live displays and metrics, each time that [`PlanText::snapshots_ms`] has passed.
     Snapshot {
         /// When they were taken, by the agent's clock.
         at: ClockTime,

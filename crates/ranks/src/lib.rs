@@ -1,7 +1,7 @@
 //! How processes that a launcher started as ranks of one run find rank 0, which coordinates the others.
 //!
 //! [`Meeting`] says where ranks meet: at an address that is stated, that the launcher gives or that follows from the launcher's variables;
-//! through the launcher itself (`pmi`); or by a file in a shared directory. [`meet`] brings them together: rank 0 listens and gets
+//! through the launcher itself (`pmi`); or through a file in a shared directory. [`meet`] brings them together: rank 0 listens and gets
 //! a connection for each other rank, the others get one to rank 0. Each connection begins with a `greeting`, and the ordinary conversation
 //! of `ferrio-hosts` follows on it.
 //!

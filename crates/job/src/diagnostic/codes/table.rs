@@ -216,9 +216,9 @@ subjects! {
         "too-many-jobs" Stderr: "there are too many jobs, clones included";
         "waits-for-itself" Stderr: "`wait_for` names the job itself";
         "waits-for-unknown-job" Stderr: "`wait_for` names no earlier job";
-        "waits-for-other-host" Stderr: "`wait_for` names a job that other hosts of the run have";
+        "waits-for-other-host" Stderr: "`wait_for` names a job that runs on other hosts only";
         "host-not-in-run" Stderr: "`hosts` names a host that is not one of the run";
-        "rank-not-in-run" Stderr: "`ranks` has a rank that no host of the run has";
+        "rank-not-in-run" Stderr: "`ranks` names a rank that is not in the run";
         "waits-for-ambiguous-name" Stderr: "`wait_for` names several jobs";
         "percentiles-differ-in-group" Stderr: "jobs with a common report differ in `lat_percentiles`";
         "units-differ-in-group" Report: "note: jobs with a common report differ in `kb_base` or `unit_base`";
@@ -290,14 +290,14 @@ subjects! {
     }
     "Servers and clients" {
         "server-address" Stderr: "a server cannot listen at an address, or a client cannot reach it";
-        "server-option" Stderr: "an option or a word is of no use to a server";
+        "server-option" Stderr: "an option or an argument has no effect on a server";
         "server-daemon" Stderr: "a server cannot be started in the background";
         "server-token" Stderr: "the secret that clients and servers share cannot be read";
         "open-server" Stderr: "a server listens to other machines and wants no token: anyone who can reach it may run jobs";
         "foreign-peer" Stderr: "the other end of a connection speaks another protocol";
-        "client-option" Stderr: "an option has no effect on jobs that run on servers, or none where it is written";
-        "client-jobs" Stderr: "a server gets no job file, or job options of the command line that it does not get";
-        "host-list" Stderr: "a file that --client names is no list of hosts";
+        "client-option" Stderr: "an option has no effect on jobs that run on servers, or none at its place on the command line";
+        "client-jobs" Stderr: "there is no job file for a server, or there are job options on the command line, which are not sent to servers";
+        "host-list" Stderr: "a file given to `--client` is not a list of hosts";
     }
     "While jobs run" {
         "note" Stderr: "general information";
@@ -403,13 +403,13 @@ subjects! {
     }
     "Many hosts" {
         "hosts" Stderr: "the list of hosts cannot be used";
-        "not-on-hosts" Stderr: "a run on many hosts does not have the option";
+        "not-on-hosts" Stderr: "an option cannot be used in a run on many hosts";
         "tls" Stderr: "TLS between a server and its clients is not possible";
-        "not-permitted" Stderr: "a job from the network reaches beyond what the server permits";
-        "host-lost" Stderr: "a host ends its part of a run before it has sent its results";
-        "ranks" Stderr: "the launcher and the command line do not say which rank of how many a process is";
+        "not-permitted" Stderr: "a job from a client wants to use a file or start a program that the server does not permit";
+        "host-lost" Stderr: "a host cannot be reached, or is lost before it has sent its results";
+        "ranks" Stderr: "the rank of a process or the number of ranks is unknown: neither the launcher nor the command line gives it";
         "rendezvous" Stderr: "the ranks of a launcher do not find each other";
-        "rank-refused" Stderr: "warning: something connected to rank 0 that is no other rank of the run";
+        "rank-refused" Stderr: "warning: something connected to rank 0 that is not a rank of the run";
         "agent" Stderr: "an agent, or the conversation with one, cannot start";
     }
 }
