@@ -5,8 +5,11 @@ use ferrio_report::RunReport;
 use ferrio_results::RunResult;
 use ferrio_thresholds::Judgement;
 
-/// Failed jobs are counted up to this in the exit status, to which a signal that ended the run adds 128.
+/// Failed jobs are counted up to this in the exit status, to which a signal that ended the run adds [`SIGNALLED`].
 pub const MAX_FAILED: usize = 127;
+
+/// What the exit status of a run has in addition if a signal ended it.
+pub const SIGNALLED: u8 = 128;
 
 /// Exit status of a run that exceeds a threshold; the same as that of `ferrio compare --fail-on-regression`.
 pub const THRESHOLD_EXCEEDED_STATUS: u8 = 3;
@@ -37,7 +40,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, thresholds, was_aborted, .. } = outcome;
     let has_failed = |at: &usize| failure_of_job(plan, result, *at).is_some();
     let failed = (0..plan.jobs.len()).filter(has_failed).count().min(MAX_FAILED);
-    let status = failed + if result.signal.is_some() { 128 } else { 0 };
+    let status = failed + if result.signal.is_some() { usize::from(SIGNALLED) } else { 0 };
     // After an abort, thresholds may be unjudged because jobs never began their I/O: that is no failure.
     let is_unjudged = !was_aborted && thresholds.iter().any(Judgement::is_unjudged);
     let failed = !failures_of_run(plan, outcome).is_empty() || is_unjudged;

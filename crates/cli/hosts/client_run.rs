@@ -13,11 +13,9 @@ use super::client_logs::{ClientLogs, LogSource};
 use super::triggered;
 use crate::error::Error;
 use crate::messages::Messages;
+use crate::outcome::SIGNALLED;
 use crate::output::Output;
 use crate::settings::{FIO_VERSION, ProgramSettings};
-
-/// What an exit status has in addition if a signal ended the jobs.
-const SIGNALLED: u8 = 128;
 
 /// One server.
 pub struct HostOfClient {

@@ -17,7 +17,7 @@ use super::watched_hosts::WatchedHosts;
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::options::ProgramOption;
-use crate::outcome::{MAX_FAILED, THRESHOLD_EXCEEDED_STATUS};
+use crate::outcome::{MAX_FAILED, SIGNALLED, THRESHOLD_EXCEEDED_STATUS};
 use crate::output::Output;
 use crate::settings::ProgramSettings;
 
@@ -165,8 +165,8 @@ impl<'a> RunOnHosts<'a> {
             }
             ToCoordinator::Ended { status } | ToCoordinator::Refused { status } => {
                 self.end(host);
-                self.failed = self.failed.saturating_add(usize::from(status & 127));
-                self.was_interrupted |= status & 128 != 0;
+                self.failed = self.failed.saturating_add(usize::from(status % SIGNALLED));
+                self.was_interrupted |= status >= SIGNALLED;
             }
             _ => {}
         }
@@ -223,7 +223,11 @@ impl<'a> RunOnHosts<'a> {
         self.end(host);
         let HostId(at) = host;
         let host = &mut self.report.hosts[at];
-        host.lost.get_or_insert_with(|| reason.to_owned());
+        if host.lost.is_some() {
+            // Said once, however many of its messages cannot be read.
+            return;
+        }
+        host.lost = Some(reason.to_owned());
         self.is_incomplete = true;
         let message = format!("host {} is lost: {reason}", host.name);
         self.output.message(&Diagnostic::error(message, Origin::Builtin).code("host-lost"));
@@ -253,6 +257,6 @@ impl<'a> RunOnHosts<'a> {
         } else {
             self.output.close()?;
         }
-        Ok(status | if self.was_interrupted { 128 } else { 0 })
+        Ok(status | if self.was_interrupted { SIGNALLED } else { 0 })
     }
 }
