@@ -7,6 +7,7 @@ use ferrio_jobfile::Sources;
 use ferrio_machine::FileClaims;
 use ferrio_stats::ClockReading;
 
+use crate::execute::leak;
 use crate::messages::Messages;
 use crate::settings::ProgramSettings;
 
@@ -23,4 +24,25 @@ pub struct PlannedRun {
     pub given_states: BTreeMap<String, Vec<u8>>,
     /// The clock is calibrated over the time since then.
     pub calibration: ClockReading,
+}
+
+impl PlannedRun {
+    /// A run of this host for its user.
+    pub fn new(
+        plan: Plan,
+        sources: Sources,
+        settings: ProgramSettings,
+        messages: Messages,
+        calibration: ClockReading,
+    ) -> Self {
+        PlannedRun {
+            plan: leak(plan),
+            sources,
+            settings,
+            messages,
+            claims: FileClaims::default(),
+            given_states: Default::default(),
+            calibration,
+        }
+    }
 }

@@ -10,7 +10,6 @@ use ferrio_stats::ClockReading;
 
 use crate::arguments::Item;
 use crate::error::Error;
-use crate::execute::leak;
 use crate::hosts::limits::Limits;
 use crate::job_files;
 use crate::messages::Messages;
@@ -93,15 +92,7 @@ pub fn plan(
         lines.iter().for_each(|line| messages.note(line));
         return Ok(Planned::Answered(u8::from(!lines.is_empty())));
     }
-    let run = PlannedRun {
-        plan: leak(plan),
-        sources: set.sources,
-        settings,
-        messages,
-        claims,
-        given_states: Default::default(),
-        calibration,
-    };
+    let run = PlannedRun { claims, ..PlannedRun::new(plan, set.sources, settings, messages, calibration) };
     Ok(Planned::Run(Box::new(run)))
 }
 

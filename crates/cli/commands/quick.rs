@@ -12,14 +12,13 @@ use std::time::Duration;
 use clap::{ArgMatches, Command, value_parser};
 use ferrio_job::{Compat, reason};
 use ferrio_jobfile::Builder;
-use ferrio_machine::{FileClaims, write_whole};
+use ferrio_machine::write_whole;
 use ferrio_report::model::{DeviceReport, RunReport};
 use ferrio_report::{Format, Formats, TerseVersion};
 use ferrio_stats::ClockReading;
 
 use super::subcommand::{Invocation, flag, operand, option};
 use crate::error::Error;
-use crate::execute::leak;
 use crate::messages::{Messages, print_text};
 use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
@@ -104,17 +103,8 @@ fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport
     let set = builder.finish().map_err(Error::Problems)?;
     let mut plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
     plan.diagnostics.splice(..0, set.warnings.iter().cloned());
-    let plan = leak(plan);
-    let claims = FileClaims::default();
-    let run = PlannedRun {
-        plan,
-        sources: set.sources,
-        settings,
-        messages,
-        claims,
-        given_states: Default::default(),
-        calibration,
-    };
+    let run = PlannedRun::new(plan, set.sources, settings, messages, calibration);
+    let plan = run.plan;
     let outcome = run_and_report(run, None)?;
     let status = outcome.as_ref().map_or(0, |outcome| outcome::status(plan, outcome));
     Ok((outcome.map(|outcome| outcome.report).unwrap_or_default(), status))
