@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::{Database, DatabaseRole};
+use crate::{Database, DatabaseRole, Sessions};
 
 /// The part of one job in a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,8 @@ pub enum EventKind {
     Fileio(Fileio),
     /// A piece of work without I/O.
     Work(EventWork),
+    /// A call of a session that the caller of the run provides: a transaction that goes to a real database, for one.
+    Sessions(Sessions),
     /// A transaction of a database. The first jobs are its sessions; the others work in the background and have no events.
     Database(Box<Database>),
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ferrio_job::{
     BlockSizes, Depth, EngineKind, EventKind, EventLoad, EventPart, EventWork, ExitWhat, Fadvise, Fallocate,
     FileSpec, Fileio, FileioMode, JobSpec, OpenSync, Origin, PerDirection, Plan, PlannedJob, PlannedSection,
-    ReadWrite, Seeding, Tuning,
+    ReadWrite, Seeding, Sessions, Tuning,
 };
 use ferrio_jobfile::{Builder, Environment};
 use ferrio_machine::Machine;
@@ -147,10 +147,20 @@ pub fn plan(asked: &SysbenchFileio) -> Plan {
 /// The plan of a test whose events are work without I/O.
 #[must_use]
 pub fn plan_work(name: &str, run: &SysbenchRun, work: EventWork) -> Plan {
+    plan_of(name, job_without_io(), run, EventKind::Work(work))
+}
+
+/// The plan of a test whose events the front end performs itself.
+#[must_use]
+pub fn plan_sessions(name: &str, run: &SysbenchRun, sessions: Sessions) -> Plan {
+    plan_of(name, job_without_io(), run, EventKind::Sessions(sessions))
+}
+
+fn job_without_io() -> JobSpec {
     let mut spec = default_spec();
     spec.engine = EngineKind::Cpuio;
     work::leave_out_io(&mut spec);
-    plan_of(name, spec, run, EventKind::Work(work))
+    spec
 }
 
 /// A job for each thread of a test, like `job`, that does its part of the events of `kind`.

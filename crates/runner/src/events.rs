@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use ferrio_engine::{Op, Request, SharedFiles};
 use ferrio_job::{
-    DatabaseRole, Diagnostic, Direction, EventKind, EventLoad, EventPart, Fileio, JobSpec, Plan, debug_class,
+    DatabaseRole, Diagnostic, Direction, EventKind, EventLoad, EventPart, Fileio, JobSpec, Plan, SESSION,
+    debug_class,
 };
 use ferrio_results::{EventFailure, EventFigures, JobError};
 use ferrio_stats::{Clock, Recorder};
@@ -74,7 +75,9 @@ impl EventGroups {
         note: &mut dyn FnMut(Diagnostic),
     ) -> Result<(), Failure> {
         let Some(group) = self.jobs.get(job).and_then(Option::as_ref) else { return Ok(()) };
-        if spec.events.as_ref().is_none_or(|part| matches!(part.load.kind, EventKind::Work(_))) {
+        let has_none =
+            |part: &EventPart| matches!(part.load.kind, EventKind::Work(_) | EventKind::Sessions(_));
+        if spec.events.as_ref().is_none_or(has_none) {
             return Ok(());
         }
         let mut notes = Vec::new();
@@ -132,6 +135,8 @@ pub(crate) struct JobEvents {
     left: u64,
     /// Requests of `fileio`.
     fileio: Option<FileioRules>,
+    /// Each event is a call of a session.
+    has_session: bool,
     /// Transactions of a database, or what is done for them in the background.
     database: Option<Box<DatabaseJob>>,
     /// True for a job that has no events and works for those of others.
@@ -147,7 +152,7 @@ impl JobEvents {
         let (fileio, left) = match spec.events.as_ref().map(|part| &part.load.kind) {
             Some(EventKind::Fileio(fileio)) => (Some(FileioRules::new(fileio)), u64::MAX),
             Some(EventKind::Work(work)) => (None, work.events_of_a_job().unwrap_or(u64::MAX)),
-            Some(EventKind::Database(_)) | None => (None, u64::MAX),
+            Some(EventKind::Sessions(_) | EventKind::Database(_)) | None => (None, u64::MAX),
         };
         let database = spec.events.as_ref().and_then(|part| {
             let (database, role) = part.database()?;
@@ -162,6 +167,10 @@ impl JobEvents {
             fileio,
             is_in_background: database.as_ref().is_some_and(|&(_, role)| role != DatabaseRole::Session),
             database: database.map(|(job, _)| job),
+            has_session: spec
+                .events
+                .as_ref()
+                .is_some_and(|part| matches!(part.load.kind, EventKind::Sessions(_))),
             is_traced,
             waiter: Waiter::new(clock),
         })
@@ -288,6 +297,9 @@ impl JobEvents {
     /// The failure of the test by a request that failed with `errno` or, if that is 0, moved only a part of its bytes. `None` in a job that
     /// continues after such requests.
     pub(crate) fn failure(&self, request: &Request, errno: i32) -> Option<Failure> {
+        if self.has_session {
+            return Some(Failure::new(errno, SESSION));
+        }
         self.fileio.as_ref()?;
         let (file, offset) = (request.file, request.offset);
         let event = match request.op {

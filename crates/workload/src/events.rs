@@ -61,7 +61,7 @@ impl SharedEvents {
             ended: AtomicBool::new(false),
             arrivals: load.rate.map(|rate| Mutex::new(PoissonEvents::new(rate, seed))),
             choices: match &load.kind {
-                EventKind::Work(_) => EventSource::Work,
+                EventKind::Work(_) | EventKind::Sessions(_) => EventSource::Work,
                 EventKind::Fileio(fileio) => EventSource::Fileio(Box::new(SharedFileio::new(fileio, seed))),
                 EventKind::Database(database) => {
                     EventSource::Database(Box::new(SharedDatabase::new(database, seed)))

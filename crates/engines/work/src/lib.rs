@@ -11,6 +11,7 @@ mod load_resources;
 mod memory;
 mod mutex;
 mod program;
+mod session;
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use ferrio_kernel::programs::ProgramGroup;
 use cpu::CpuLoadGenerator;
 use event::LoadEvent;
 use program::RunningProgram;
+use session::SessionEvent;
 
 /// An engine's access to its job.
 pub trait JobHandle {
@@ -68,6 +70,7 @@ enum WorkKind {
     CpuLoad(CpuLoadGenerator),
     Program(Box<RunningProgram>),
     LoadEvent(Box<LoadEvent>),
+    Session(SessionEvent),
 }
 
 impl<'a> Work<'a> {
@@ -77,6 +80,9 @@ impl<'a> Work<'a> {
         if let Some(event) = spec.events.as_ref().and_then(|part| LoadEvent::new(part, spec.memory.huge_page))
         {
             return Work { job, kind: WorkKind::LoadEvent(Box::new(event)), notes: Vec::new() };
+        }
+        if let Some(session) = spec.events.as_ref().and_then(SessionEvent::new) {
+            return Work { job, kind: WorkKind::Session(session), notes: Vec::new() };
         }
         let (kind, notes) = match spec.engine {
             EngineKind::Exec => {
@@ -100,6 +106,7 @@ impl Engine for Work<'_> {
         match &mut self.kind {
             WorkKind::CpuLoad(_) => Ok(()),
             WorkKind::LoadEvent(event) => event.prepare(),
+            WorkKind::Session(session) => session.begin(),
             WorkKind::Program(program) => program.start(self.job.program_group()),
         }
     }
@@ -109,6 +116,11 @@ impl Engine for Work<'_> {
             WorkKind::CpuLoad(cpu) => cpu.burn(&*self.job),
             WorkKind::Program(program) => program.watch(&*self.job),
             WorkKind::LoadEvent(event) => event.perform(&*self.job),
+            WorkKind::Session(session) => {
+                if let Err(errno) = session.perform() {
+                    return Submit::Done(-i64::from(errno as i32));
+                }
+            }
         }
         Submit::Done(request.len.cast_signed())
     }
@@ -116,7 +128,7 @@ impl Engine for Work<'_> {
     fn think_time(&self) -> Option<Duration> {
         match &self.kind {
             WorkKind::CpuLoad(cpu) => Some(cpu.think_time()),
-            WorkKind::Program(_) | WorkKind::LoadEvent(_) => None,
+            WorkKind::Program(_) | WorkKind::LoadEvent(_) | WorkKind::Session(_) => None,
         }
     }
 

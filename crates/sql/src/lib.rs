@@ -1,0 +1,17 @@
+//! Connections to databases. [`Connection`] is what a test of a database needs of one, and each database is a file that implements it.
+//!
+//! It knows statements and rows, not tests: which statements are sent, and what an error means for a run, is its caller's business.
+
+#![forbid(unsafe_code)]
+
+mod connection;
+mod error;
+mod login;
+mod reply;
+mod value;
+
+pub use connection::{Connection, StatementId};
+pub use error::{ServerError, SqlError};
+pub use login::{Address, Login};
+pub use reply::{Keep, Reply, ReplyKind, Row};
+pub use value::Value;
