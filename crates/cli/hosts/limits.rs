@@ -111,7 +111,12 @@ impl Limits {
                         .help("start the server with --allow-exec, or with FERRIO_ALLOW_EXEC=1 called fio"),
                 )
             }
-            Reach::Files | Reach::FilesInDirectory if self.roots.is_empty() => None,
+            Reach::Files | Reach::FilesInDirectory | Reach::System if self.roots.is_empty() => None,
+            Reach::System if self.permits(Path::new("/sys")) => None,
+            Reach::System => {
+                let what = format!("the setting of the system in option `{}`", given.opt.row().name);
+                Some(self.outside(&what, given.origin.clone()))
+            }
             Reach::Files => self.first_outside(&names, given),
             Reach::FilesInDirectory => {
                 let below = |directory: &String| {
@@ -303,6 +308,8 @@ mod tests {
             (format!("directory={root}\nopendir={root}/..\n"), "opendir"),
             (format!("directory={root}\nmem=mmap:/dev/sda\n"), "mem"),
             (format!("directory={root}\nfilename_format=../$jobname\n"), "filename_format"),
+            ("cgroup=bench\n".to_owned(), "cgroup"),
+            ("ioscheduler=none\n".to_owned(), "ioscheduler"),
         ] {
             assert_eq!(paths(&options), [name], "{options}");
         }

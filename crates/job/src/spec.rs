@@ -26,6 +26,8 @@ pub struct JobSpec {
     pub compat: CompatRules,
     /// 1-based number over the whole run in creation order; seeds random streams and numbers log files.
     pub number: u32,
+    /// Number of this host among those of the run, from 0. Hosts draw different random numbers, as clones do.
+    pub rank: u32,
     /// Clone number as used in file names and `offset_increment`: 0, N-1, ..., 1 in creation order.
     pub clone: u32,
     /// Clones of the section this job came from (numjobs).

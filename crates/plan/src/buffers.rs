@@ -234,7 +234,7 @@ fn pool(content: &BufferContent) -> Option<&Arc<[ContentSeed]>> {
 
 /// Jobs seeded by the system are refused together with a job that has `dedupe_global`.
 fn content_seed(spec: &JobSpec) -> ContentSeed {
-    let randseed = known_seed(spec.seeding).unwrap_or(DEFAULT_SEED);
+    let randseed = known_seed(spec).unwrap_or(DEFAULT_SEED);
     ContentSeed { generator: spec.generator, seed: job_seeds(randseed, spec.number)[purpose::CONTENT] }
 }
 

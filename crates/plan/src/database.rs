@@ -125,7 +125,7 @@ impl DatabaseJobs {
             id,
             limit: job.options.if_given(Opt::Transactions),
             rate: job.options.if_given(Opt::TransactionRate).filter(|&rate| rate > 0.0),
-            seed: known_seed(spec.seeding),
+            seed: known_seed(&spec),
             kind: EventKind::Database(Box::new(database.clone())),
         });
         DatabaseJobs { load, database, files, job: spec, depth: job.options.if_given(Opt::Iodepth) }

@@ -153,7 +153,9 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         }
         resolve::check(job, &mut findings);
         file_names::check_directories(job, &mut findings);
-        let drafts = resolve::resolve_all(job, machine, options, &mut findings);
+        let mut drafts = resolve::resolve_all(job, machine, options, &mut findings);
+        let rank = set.host.as_ref().map_or(0, |host| host.rank);
+        drafts.iter_mut().for_each(|draft| draft.spec.rank = rank);
         group_rules.check(job, drafts.first().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);
         if !drafts.is_empty()

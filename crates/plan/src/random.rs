@@ -5,7 +5,7 @@ use ferrio_job::{
     RandomGenerator, RandomOrder, Seeding,
 };
 use ferrio_jobfile::{Job, Opt, Options};
-use ferrio_random::DEFAULT_SEED;
+use ferrio_random::{DEFAULT_SEED, host_seed};
 
 use crate::as_written::{asks, chooses, inert, note, refuse, verifies};
 use crate::direction::rw;
@@ -80,8 +80,13 @@ pub(crate) fn seeding(options: &Options) -> Seeding {
     }
 }
 
-/// The seed of a job's streams, unless they are seeded by the system.
-pub(crate) fn known_seed(seeding: Seeding) -> Option<u64> {
+/// The seed of the streams of all jobs of a host, unless they are seeded by the system.
+pub(crate) fn known_seed(spec: &JobSpec) -> Option<u64> {
+    shared_seed(spec.seeding).map(|seed| host_seed(seed, spec.rank))
+}
+
+/// The same for streams that all hosts share: on shared storage, files have the same sizes everywhere.
+pub(crate) fn shared_seed(seeding: Seeding) -> Option<u64> {
     match seeding {
         Seeding::Repeatable => Some(DEFAULT_SEED),
         Seeding::Fixed(seed) => Some(seed),

@@ -159,6 +159,11 @@ mod tests {
     }
 
     #[test]
+    fn jobs_know_the_number_of_their_host_which_seeds_their_choices() {
+        assert_eq!([0, 2].map(|rank| plan("[a]\n", rank).jobs[0].spec.rank), [0, 2]);
+    }
+
+    #[test]
     fn phases_and_groups_have_the_same_numbers_on_all_hosts() {
         let text = "[fill]\nhosts=n0\n[all]\nstonewall\n[a]\nstonewall\nhosts=n[0-1]\n[b]\nranks=1-\n\
                     [c]\nstonewall\nranks=0,2\n[d]\nnew_group\n";

@@ -12,5 +12,5 @@ pub use ferrio_job::Generator;
 
 pub use batches::Batches;
 pub use prefetch::{BATCH, Prefetch};
-pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
+pub use seeds::{DEFAULT_SEED, SEEDS, host_seed, job_seeds, purpose};
 pub use stream::{Scale, Stream, Tausworthe32, Tausworthe64};

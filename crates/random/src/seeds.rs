@@ -45,6 +45,14 @@ pub mod purpose {
 /// The default of `randseed`.
 pub const DEFAULT_SEED: u64 = 0x89;
 
+/// The seed from which the jobs of a host derive theirs, for host number `rank` of a run with this `randseed`. With the same one, all hosts
+/// would visit the same blocks of a shared file at the same time, and only the first would not find them in a cache.
+#[must_use]
+pub const fn host_seed(randseed: u64, rank: u32) -> u64 {
+    // An odd factor keeps the hosts apart; the first host has the offsets of a run without others.
+    randseed.wrapping_add((rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 /// The seeds of the job with this number, from 1, of a run with this `randseed`: clones differ but repeat.
 #[must_use]
 pub fn job_seeds(randseed: u64, number: u32) -> [u64; SEEDS] {

@@ -1,21 +1,21 @@
 //! The seeds of a job, by `randrepeat` and `randseed`.
 
 use ferrio_job::{GeneratorState, JobSpec, Seeding};
-use ferrio_random::{DEFAULT_SEED, job_seeds};
+use ferrio_random::{DEFAULT_SEED, host_seed, job_seeds};
 
 use crate::offset_space::offset_stream;
 
 pub use ferrio_random::SEEDS;
 pub(crate) use ferrio_random::purpose::*;
 
-/// The seeds of one job. They depend on `randseed` and on the job's number, so clones differ but repeat.
+/// The seeds of one job. They depend on `randseed`, on the host's number and on the job's, so clones differ but repeat.
 ///
 /// `entropy` is returned unchanged for `randrepeat=0` without `randseed`, and ignored otherwise.
 #[must_use]
 pub fn thread_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) -> [u64; SEEDS] {
     match spec.seeding {
-        Seeding::Repeatable => job_seeds(DEFAULT_SEED, spec.number),
-        Seeding::Fixed(seed) => job_seeds(seed, spec.number),
+        Seeding::Repeatable => job_seeds(host_seed(DEFAULT_SEED, spec.rank), spec.number),
+        Seeding::Fixed(seed) => job_seeds(host_seed(seed, spec.rank), spec.number),
         Seeding::FromSystem => entropy,
     }
 }
@@ -47,6 +47,17 @@ pub(crate) fn restarts_each_pass(spec: &JobSpec) -> bool {
 mod tests {
     use super::*;
     use crate::tests::support::job;
+
+    #[test]
+    fn hosts_draw_other_numbers_and_the_first_those_of_a_run_alone() {
+        for seeding in [Seeding::Repeatable, Seeding::Fixed(7)] {
+            let seeds = |rank| thread_seeds(&JobSpec { rank, seeding, ..job() }, [0; SEEDS]);
+            assert_ne!(seeds(1), seeds(0));
+            assert_ne!(seeds(1), seeds(2));
+        }
+        let first = thread_seeds(&JobSpec { seeding: Seeding::Fixed(7), ..job() }, [0; SEEDS]);
+        assert_eq!(first, job_seeds(7, job().number));
+    }
 
     #[test]
     fn entropy_is_used_only_when_the_system_seeds() {

@@ -13,6 +13,8 @@ pub enum Reach {
     FilesInDirectory,
     /// Files of logs, a prefix of their names. Agents write none: they send the rows.
     Logs,
+    /// A setting of the system: a control group, the scheduler of a device.
+    System,
     /// A program that is started, or code that is loaded into this one.
     Program,
 }
@@ -33,6 +35,7 @@ impl Opt {
             | Opt::ReplayRedirect
             | Opt::WriteIolog => Reach::Files,
             Opt::WriteBwLog | Opt::WriteHistLog | Opt::WriteIopsLog | Opt::WriteLatLog => Reach::Logs,
+            Opt::Cgroup | Opt::Ioscheduler => Reach::System,
             Opt::ExecPostrun | Opt::ExecPrerun | Opt::Ioengine | Opt::Program => Reach::Program,
             _ => Reach::Nothing,
         }
@@ -47,7 +50,6 @@ mod tests {
     /// Options with texts that name neither files nor programs of the host. A new option with a text is in `reach` or here.
     const HARMLESS: &[Opt] = &[
         Opt::Arguments,
-        Opt::Cgroup,
         Opt::Comm,
         Opt::Description,
         Opt::ExternalOptions,
@@ -66,7 +68,6 @@ mod tests {
         Opt::HttpSwiftAuthToken,
         Opt::HttpUser,
         Opt::Interface,
-        Opt::Ioscheduler,
         Opt::Name,
         Opt::RandomDistribution,
         Opt::Ranks,

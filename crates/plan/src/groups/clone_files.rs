@@ -273,7 +273,7 @@ pub(super) fn can_be_counted(job: &Job, spec: &JobSpec) -> bool {
 
 /// The stream that sizes of a clone's files are drawn from.
 fn size_stream(spec: &JobSpec) -> Stream {
-    let seed = match random::known_seed(spec.seeding) {
+    let seed = match random::shared_seed(spec.seeding) {
         Some(seed) => job_seeds(seed, spec.number)[purpose::FILE_SIZE],
         // The hasher's keys come from the system's random source.
         None => RandomState::new().build_hasher().finish(),
