@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -182,6 +182,16 @@ fn strangers_cost_a_server_nothing_and_learn_nothing() {
     client(&dir, &address, &[&format!("--token-file={file}")], READS).succeeded();
     let run = ended(server);
     assert!(!run.stderr.contains(|c: char| c.is_control() && c != '\n'), "{:?}", run.stderr);
+}
+
+/// A stopped server still has its port: the kernel accepts for it.
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let dir = TestDir::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let run = client(&dir, &format!("127.0.0.1,{port}"), &[], READS).ended_with(1);
+    assert!(run.stderr.contains("no sign of life for 10 s"), "{}", run.stderr);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{FERRIO, Invocation, Running, TestDir, until};
+use crate::support::{FERRIO, Invocation, Running, TestDir, number, until};
 
 /// Starts what the name of the host says, in a directory of that name. Most are agents.
 const VIA: &str = r#"
@@ -17,9 +17,9 @@ echo $$ > pid
 case $host in
 garbage) exec cat /dev/urandom ;;
 web) read -r line; printf 'HTTP/1.1 400 Bad Request\r\n\r\n'; exit ;;
-mute) exec sleep 1000 ;;
 broken) echo 'broken: no such machine' >&2; exit 255 ;;
 cut) cat | "$TESTED" agent | cat ;;
+slow) "$TESTED" agent | perl -e 'while (sysread STDIN, $bytes, 2048) { syswrite STDOUT, $bytes; select undef, undef, undef, 0.05 }' ;;
 full) exec unshare --mount sh -c 'mkdir m && mount -t tmpfs -o size=1m tmpfs m && cd m && exec "$TESTED" agent' ;;
 *) exec "$TESTED" agent ;;
 esac
@@ -99,6 +99,20 @@ fn an_agent_whose_connection_is_cut_ends_its_jobs() {
     let run = run.wait().ended_with(1);
     assert!(run.stderr.contains("cut is lost: the connection ended"), "{}", run.stderr);
     assert!(run.stdout.contains("WRITE: bw="), "{}", run.stdout);
+}
+
+/// 40 kB in a second: the rows of the log take longer than the I/Os.
+#[test]
+fn a_host_that_is_read_slowly_loses_nothing() {
+    needs!("perl");
+    let dir = TestDir::new();
+    let job = "[a]\nioengine=null\nrw=read\nbs=4k\nsize=8m\nwrite_lat_log=rows\n";
+    let run = run(&dir, "slow,good", job, &["--output-format=json"]).run().succeeded();
+    assert_eq!(number(&run.json(), "/jobs/0/read/total_ios"), 2 * 2048);
+    for host in ["slow", "good"] {
+        let rows = dir.read(&format!("rows_lat.1.log.{host}"));
+        assert_eq!(rows.lines().count(), 2048, "{host}");
+    }
 }
 
 #[test]
