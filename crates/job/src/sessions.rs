@@ -28,11 +28,11 @@ pub trait SessionSource: Debug + Send + Sync {
 
 /// A session, which stays on its thread. It ends when it is dropped.
 pub trait Session {
-    /// Performs one event.
+    /// Performs one event. One that begins again and again asks whether the run is over meanwhile.
     ///
     /// # Errors
     /// The session has failed, and has told its user why; the run ends.
-    fn event(&mut self) -> Result<(), SessionFailed>;
+    fn event(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), SessionFailed>;
 }
 
 /// A session has failed, and has told its user why.

@@ -3,8 +3,6 @@
 //! Threads share one sequential position over all files, the numbers of completed reads and writes that determine the next direction of a
 //! mix, and the round of syncs over all files after a number of requests. Each is one atomic number; sysbench uses a lock for all.
 
-mod random_numbers;
-
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Mutex;
@@ -14,10 +12,10 @@ use std::sync::atomic::{
 };
 
 use ferrio_job::{Direction, Fileio, FileioMode};
+use ferrio_random::Xoroshiro;
 
 use crate::lock::lock;
 use crate::step::{Io, Step, SyncKind};
-use random_numbers::Xoroshiro;
 
 /// Attempts to draw a free block before the CPU is yielded.
 const DRAWS_BEFORE_YIELD: u32 = 64;

@@ -117,7 +117,7 @@ impl Engine for Work<'_> {
             WorkKind::Program(program) => program.watch(&*self.job),
             WorkKind::LoadEvent(event) => event.perform(&*self.job),
             WorkKind::Session(session) => {
-                if let Err(errno) = session.perform() {
+                if let Err(errno) = session.perform(&*self.job) {
                     return Submit::Done(-i64::from(errno as i32));
                 }
             }

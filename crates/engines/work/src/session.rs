@@ -4,6 +4,8 @@ use ferrio_engine::EngineError;
 use ferrio_job::{EventKind, EventPart, SESSION, Session, Sessions};
 use nix::errno::Errno;
 
+use crate::JobHandle;
+
 /// What the job of a failed session ends with; the reason has been told.
 const FAILED: Errno = Errno::ECANCELED;
 
@@ -30,9 +32,9 @@ impl SessionEvent {
     }
 
     /// Performs one event.
-    pub(crate) fn perform(&mut self) -> Result<(), Errno> {
+    pub(crate) fn perform(&mut self, job: &dyn JobHandle) -> Result<(), Errno> {
         let session = self.session.as_mut().ok_or(FAILED)?;
-        session.event().map_err(|_| FAILED)
+        session.event(&|| job.is_over()).map_err(|_| FAILED)
     }
 }
 
@@ -44,6 +46,7 @@ mod tests {
     use ferrio_job::{EventLoad, SessionFailed, SessionSource};
 
     use super::*;
+    use crate::UnlimitedJob;
 
     /// Thread 1 has no session, and a session fails in its second event.
     #[derive(Debug, Default)]
@@ -61,8 +64,9 @@ mod tests {
     }
 
     impl Session for TwoEvents {
-        fn event(&mut self) -> Result<(), SessionFailed> {
+        fn event(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), SessionFailed> {
             self.0 += 1;
+            assert!(!is_over());
             if self.0 == 2 { Err(SessionFailed) } else { Ok(()) }
         }
     }
@@ -76,9 +80,9 @@ mod tests {
     fn each_job_begins_a_session_and_fails_with_it() {
         let source = Arc::new(Source::default());
         let mut first = SessionEvent::new(&part(&source, 0)).unwrap();
-        assert_eq!(first.perform(), Err(FAILED), "no session has begun");
+        assert_eq!(first.perform(&UnlimitedJob), Err(FAILED), "no session has begun");
         first.begin().unwrap();
-        assert_eq!((first.perform(), first.perform()), (Ok(()), Err(FAILED)));
+        assert_eq!((first.perform(&UnlimitedJob), first.perform(&UnlimitedJob)), (Ok(()), Err(FAILED)));
         let mut second = SessionEvent::new(&part(&source, 1)).unwrap();
         assert_eq!(second.begin().unwrap_err().func, SESSION);
         assert_eq!(source.begun.load(Relaxed), 2);

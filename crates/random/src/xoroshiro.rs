@@ -41,11 +41,12 @@ impl CLibrary {
 
 /// xoroshiro128+ with the constants 55, 14 and 36.
 #[derive(Clone, Debug)]
-pub(super) struct Xoroshiro([u64; 2]);
+pub struct Xoroshiro([u64; 2]);
 
 impl Xoroshiro {
     /// The generator of a thread: threads take their seeds one after the other.
-    pub(super) fn of_thread(seed: u32, thread: u32) -> Self {
+    #[must_use]
+    pub fn of_thread(seed: u32, thread: u32) -> Self {
         let mut library = CLibrary::new(seed);
         (0..thread as usize * PER_THREAD).for_each(|_| {
             library.next();
@@ -54,7 +55,10 @@ impl Xoroshiro {
         Xoroshiro([word(), word()])
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    #[inline]
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u64 {
         let [first, second] = self.0;
         let mixed = first ^ second;
         self.0 = [first.rotate_left(55) ^ mixed ^ mixed << 14, mixed.rotate_left(36)];
@@ -62,7 +66,8 @@ impl Xoroshiro {
     }
 
     /// A number in 0..1 with 52 bits.
-    pub(super) fn uniform(&mut self) -> f64 {
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
         (self.next() >> 12) as f64 / (1_u64 << 52) as f64
     }
 }
