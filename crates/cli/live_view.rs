@@ -1,7 +1,9 @@
-//! `--tui`: whether the terminal is free for the live view, and the view's start.
+//! `--tui`: whether the terminal is free for the live view, and the view's start, for a run here or on many hosts.
+
+use std::time::Duration;
 
 use ferrio_job::{HttpOptions, Plan};
-use ferrio_tui::{LiveView, NoTerminal, Terminal};
+use ferrio_tui::{HostsView, LiveView, NoTerminal, Terminal};
 
 use crate::error::Error;
 use crate::escaped_stream::{stderr, stdout};
@@ -17,7 +19,7 @@ struct Terminals {
     stderr: bool,
 }
 
-/// The terminal of the live view, if one is wanted. Nothing is written so far.
+/// The terminal of the live view, if one is wanted. Nothing is written so far. `plan` is what runs here.
 ///
 /// # Errors
 /// There is no terminal, or something else would write to it.
@@ -39,6 +41,20 @@ pub fn terminal(plan: &Plan, settings: &ProgramSettings) -> Result<Option<Termin
 pub fn start(terminal: Terminal, plan: &Plan, messages: Messages) -> Result<LiveView, Error> {
     let has_colors = messages.colors(terminal.stream());
     LiveView::start(terminal, plan, has_colors).map_err(no_terminal)
+}
+
+/// Begins the live view of a run on hosts of these names, whose figures come every `interval`.
+///
+/// # Errors
+/// The terminal cannot be set up.
+pub fn start_on_hosts(
+    terminal: Terminal,
+    names: &[String],
+    interval: Duration,
+    messages: Messages,
+) -> Result<HostsView, Error> {
+    let has_colors = messages.colors(terminal.stream());
+    HostsView::start(terminal, names, interval, has_colors).map_err(no_terminal)
 }
 
 fn no_terminal(error: NoTerminal) -> Error {

@@ -264,8 +264,18 @@ impl Output {
 
     /// Prints text of another host to standard error, above the live line.
     pub fn print(&mut self, text: &str) {
-        self.screen.clear_live_line();
-        self.screen.messages.write(text);
+        self.screen.print_host_text(text);
+    }
+
+    /// Ends the live view, and writes what has waited for that.
+    fn end_view(&mut self) {
+        for held in self.screen.end_view() {
+            match held {
+                DeferredText::Report(at, text) => self.write_to(at, &text),
+                DeferredText::Message(text) => self.screen.messages.write_coloured(&text),
+                DeferredText::HostText(text) => self.screen.messages.write(&text),
+            }
+        }
     }
 
     /// Redraws the live line of a run on several hosts.

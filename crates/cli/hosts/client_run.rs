@@ -9,7 +9,7 @@ use ferrio_hosts::{AgentHello, CoordinatorAction, HostId, HostLoss, ToCoordinato
 use ferrio_job::{Diagnostic, FioWords, Origin, reason};
 use ferrio_report::{Format, Formats, HostReport, HostsReport, LiveStatus, ReportedHost};
 
-use super::client_logs::{ClientLogs, LogSource};
+use super::logs_of_hosts::{LogSource, LogsOfHosts};
 use super::triggered;
 use crate::error::Error;
 use crate::messages::Messages;
@@ -54,7 +54,7 @@ pub struct ClientRun<'a> {
     messages: Messages,
     hosts: Vec<HostOfClient>,
     report: HostsReport,
-    logs: ClientLogs,
+    logs: LogsOfHosts,
     /// A server was reached.
     has_any: bool,
     status: u8,
@@ -71,7 +71,7 @@ impl<'a> ClientRun<'a> {
             messages,
             hosts: Vec::new(),
             report: HostsReport::new(Vec::new(), options, false),
-            logs: ClientLogs::default(),
+            logs: LogsOfHosts::default(),
             has_any: false,
             status: 0,
         }

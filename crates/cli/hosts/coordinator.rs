@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use ferrio_hosts::{CoordinatorSettings, Ends, PlanText, UserRequest, coordinate, host_names, hosts_of_file};
-use ferrio_job::RunHost;
+use ferrio_job::{Plan, RunHost};
 use nix::sys::signal::{SigSet, Signal};
 
 use super::host_commands::HOST_PLACE;
@@ -15,6 +15,7 @@ use super::{host_commands, remote_words};
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::job_files;
+use crate::live_view;
 use crate::messages::Messages;
 use crate::options::ProgramOption;
 use crate::settings::{HostSettings, ProgramSettings};
@@ -57,9 +58,13 @@ pub fn run_on(
     }
     ferrio_plan::check_hosts(&set, names).map_err(Error::Problems)?;
     settings.check_outputs(&set.sources, None)?;
+    let terminal = live_view::terminal(&Plan::default(), settings)?;
     let mut run = RunOnHosts::open(names, &plan, settings, messages)?;
     let plan = PlanText { snapshots_ms: run.snapshots_ms(), ..plan };
     let plans = (0..).zip(names).map(|host| plan_of_host(&plan, host, ranks));
+    if let Some(terminal) = terminal {
+        run.show_view(terminal, names, messages)?;
+    }
     let (_, stop) = stop_requests().map_err(Error::Agent)?;
     host_commands::raise_limit(names.len());
     let hosts = connect(&stop).into_iter().zip(plans).collect();

@@ -3,18 +3,21 @@
 use std::time::{Duration, Instant};
 
 use ferrio_hosts::{
-    AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, PlanText, ToCoordinator,
+    AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, PlanText, Stream, ToAgent,
+    ToCoordinator,
 };
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_report::model::{HostClockReport, PhaseReport};
-use ferrio_report::{Format, HostReport, HostsReport, LiveStatus, ReportedHost, RunEnvironment};
+use ferrio_report::{Format, HostReport, HostState, HostsReport, LiveStatus, ReportedHost, RunEnvironment};
 use ferrio_thresholds::Judgement;
+use ferrio_tui::Terminal;
 
-use super::client_logs::{ClientLogs, LogSource};
 use super::host_commands;
 use super::host_texts::HostTexts;
+use super::logs_of_hosts::{LogSource, LogsOfHosts};
 use super::watched_hosts::WatchedHosts;
 use crate::error::Error;
+use crate::live_view;
 use crate::messages::Messages;
 use crate::options::ProgramOption;
 use crate::outcome::{MAX_FAILED, SIGNALLED, THRESHOLD_EXCEEDED_STATUS};
@@ -39,10 +42,12 @@ pub struct RunOnHosts<'a> {
     was_interrupted: bool,
     /// A host has no results, or not all.
     is_incomplete: bool,
+    /// How far each host is.
+    states: Vec<HostState>,
     /// What the live line says of each host.
     live: Vec<Option<LiveStatus>>,
     watched: WatchedHosts,
-    logs: ClientLogs,
+    logs: LogsOfHosts,
     /// The texts of the job files.
     texts_of_jobs: Vec<String>,
     /// Interim reports that each host has sent; `None` for a host that is over.
@@ -79,12 +84,28 @@ impl<'a> RunOnHosts<'a> {
             failed: 0,
             was_interrupted: false,
             is_incomplete: false,
+            states: vec![HostState::default(); names.len()],
             live: vec![None; names.len()],
-            logs: ClientLogs::default(),
+            logs: LogsOfHosts::default(),
             texts_of_jobs: plan.files.iter().map(|file| file.text.clone()).collect(),
             interim: vec![Some(0); names.len()],
             shown_interim: 0,
         })
+    }
+
+    /// Gives the terminal to the live view. Must be called before threads are started.
+    ///
+    /// # Errors
+    /// The terminal cannot be set up.
+    pub fn show_view(
+        &mut self,
+        terminal: Terminal,
+        names: &[String],
+        messages: Messages,
+    ) -> Result<(), Error> {
+        let interval = self.watched.view_interval;
+        self.output.show_hosts_view(live_view::start_on_hosts(terminal, names, interval, messages)?);
+        Ok(())
     }
 
     /// Time between the snapshots that hosts are to send; `None` for no snapshots.
@@ -105,7 +126,25 @@ impl<'a> RunOnHosts<'a> {
             CoordinatorAction::Deliver(host, message) => self.hear(host, message),
             CoordinatorAction::Lost(host, HostLoss::NotStarted(reason)) => self.miss(host, &reason),
             CoordinatorAction::Lost(host, loss) => self.lose(host, &loss.to_string()),
+            CoordinatorAction::Send(_, ToAgent::Stop { .. }) => {
+                if let Some(view) = self.output.hosts_view() {
+                    view.set_ending();
+                }
+            }
             CoordinatorAction::Send(..) | CoordinatorAction::Close(_) | CoordinatorAction::Finished => {}
+        }
+    }
+
+    /// Shows in the live view how far a host is.
+    fn show_host(&mut self, at: usize, state: HostState) {
+        // Whatever else comes of a lost host.
+        if self.states[at] == HostState::Lost {
+            return;
+        }
+        self.states[at] = state;
+        let elapsed = self.began.map(|began| began.elapsed()).unwrap_or_default();
+        if let Some(view) = self.output.hosts_view() {
+            view.set_host(at, state, self.live[at].as_ref(), elapsed);
         }
     }
 
@@ -113,6 +152,7 @@ impl<'a> RunOnHosts<'a> {
         let host = &mut self.report.hosts[at];
         host.own_name = Some(hello.host);
         host.version = Some(hello.program);
+        self.show_host(at, HostState::Preparing);
     }
 
     fn begin(&mut self, HostId(at): HostId, start: PhaseStart) {
@@ -129,18 +169,28 @@ impl<'a> RunOnHosts<'a> {
             reached_us,
             bound_us: us(start.bound),
         });
+        self.show_host(at, HostState::Running);
+        if let Some(view) = self.output.hosts_view() {
+            view.set_activity("");
+        }
     }
 
     fn hear(&mut self, host: HostId, message: ToCoordinator) {
         match message {
             ToCoordinator::Text { stream, text } => {
                 if let Some(text) = self.texts.shown(&self.report.hosts[host.0].name, stream, &text) {
+                    match self.output.hosts_view() {
+                        Some(view) if stream == Stream::Error => view.message(&text),
+                        Some(view) => view.set_activity(&text),
+                        None => {}
+                    }
                     self.output.print(&text);
                 }
             }
             ToCoordinator::Interval { live, .. } => {
                 self.live[host.0] = serde_json::from_value(live).ok();
                 self.output.show_statuses(self.live.iter().flatten());
+                self.show_host(host.0, self.states[host.0]);
             }
             ToCoordinator::Snapshot { at, result } => {
                 if let Some(report) = self.read(host, &result) {
@@ -165,6 +215,7 @@ impl<'a> RunOnHosts<'a> {
             }
             ToCoordinator::Ended { status } | ToCoordinator::Refused { status } => {
                 self.end(host);
+                self.show_host(host.0, HostState::Ended);
                 self.failed = self.failed.saturating_add(usize::from(status % SIGNALLED));
                 self.was_interrupted |= status >= SIGNALLED;
             }
@@ -230,6 +281,10 @@ impl<'a> RunOnHosts<'a> {
         host.lost = Some(reason.to_owned());
         self.is_incomplete = true;
         let message = format!("host {} is lost: {reason}", host.name);
+        self.show_host(at, HostState::Lost);
+        if let Some(view) = self.output.hosts_view() {
+            view.message(&message);
+        }
         self.output.message(&Diagnostic::error(message, Origin::Builtin).code("host-lost"));
     }
 
@@ -239,6 +294,7 @@ impl<'a> RunOnHosts<'a> {
     /// # Errors
     /// The report cannot be written.
     pub fn finish(mut self) -> Result<u8, Error> {
+        self.output.end_hosts_view();
         let until = self.began.map(|began| began.elapsed()).unwrap_or_default();
         self.watched.finish(until, &self.report, &mut self.output);
         self.is_incomplete |= self.output.has_lost_file();

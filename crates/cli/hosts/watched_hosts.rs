@@ -1,13 +1,15 @@
-//! The figures of a run on many hosts while it runs: for `--interval-report` and `--metrics`, from the snapshots that all hosts send.
+//! The figures of a run on many hosts while it runs: for `--interval-report`, `--metrics` and `--tui`, from the snapshots that all hosts
+//! send.
 
 use std::time::{Duration, SystemTime};
 
 use ferrio_job::Diagnostic;
 use ferrio_metrics::MetricsServer;
-use ferrio_report::{Format, Formats, HostsIntervalReport, HostsReport};
+use ferrio_report::{Format, Formats, HostsIntervalReport, HostsRecorder, HostsReport};
 
 use crate::error::Error;
 use crate::option_values::Intervals;
+use crate::options::ProgramOption;
 use crate::output::{IntervalStream, Output};
 use crate::settings::ProgramSettings;
 
@@ -25,6 +27,12 @@ pub struct WatchedHosts {
     snapshots: Vec<Option<u64>>,
     /// Intervals that are written.
     written: u64,
+    /// The latest snapshot of each host.
+    at: Vec<Duration>,
+    /// Snapshots of each host between two samples of the live view.
+    snapshots_of_view: u64,
+    /// Time between two samples of the live view.
+    pub view_interval: Duration,
     /// The latest snapshot.
     until: Duration,
 }
@@ -43,11 +51,18 @@ impl WatchedHosts {
         }
         let intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
         let every = settings.interval_report.as_ref().map(|wanted| wanted.every);
+        let every = every.or(metrics.as_ref().map(|_| METRICS_INTERVAL));
+        let view_interval = HostsRecorder::sample_interval(hosts, every);
+        let of_view = settings.has(ProgramOption::Tui).then_some(view_interval);
+        let snapshots_of_view = view_interval.as_nanos() / every.unwrap_or(view_interval).as_nanos().max(1);
         Ok(WatchedHosts {
             intervals: intervals.map(|stream| (HostsIntervalReport::new(), stream)),
-            every: every.or(metrics.as_ref().map(|_| METRICS_INTERVAL)),
+            every: every.or(of_view),
             metrics,
             snapshots: vec![Some(0); hosts],
+            at: vec![Duration::ZERO; hosts],
+            snapshots_of_view: u64::try_from(snapshots_of_view).unwrap_or(1).max(1),
+            view_interval,
             ..WatchedHosts::default()
         })
     }
@@ -55,6 +70,7 @@ impl WatchedHosts {
     /// A host has sent the figures of the moment `at` on the common axis, which the report has now.
     pub fn note_snapshot(&mut self, host: usize, at: Duration, report: &HostsReport, output: &mut Output) {
         self.until = self.until.max(at);
+        self.at[host] = self.at[host].max(at);
         if let Some(count) = &mut self.snapshots[host] {
             *count += 1;
         }
@@ -71,12 +87,17 @@ impl WatchedHosts {
         self.write_whole(report, output);
     }
 
-    /// Writes an interval once all hosts have sent its figures.
+    /// Writes and shows an interval once all hosts have sent its figures.
     fn write_whole(&mut self, report: &HostsReport, output: &mut Output) {
         let Some(whole) = self.snapshots.iter().flatten().min() else { return };
         if *whole > self.written {
             self.written = *whole;
             self.write(report, output);
+            if self.written.is_multiple_of(self.snapshots_of_view)
+                && let Some(view) = output.hosts_view()
+            {
+                view.look(report, &self.at);
+            }
         }
     }
 

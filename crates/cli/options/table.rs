@@ -124,7 +124,8 @@ program_options! {
                 message: "--tui shows a run: it cannot be combined with --parse-only, --showcmd or --merge-blktrace-only, which \
                           run nothing",
             },
-        ]);
+        ])
+        .on_hosts(OnHosts::Coordinator);
     StatusInterval => value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME")
         .parser(|| values::at_least(MIN_INTERVAL))
         .completion(ValueCompletion::Nothing)

@@ -8,8 +8,9 @@ use ferrio_results::{RunEvent, RunResult};
 use ferrio_runner::RunOptions;
 use ferrio_tui::LiveView;
 
+use super::screen::ShownRun;
 use super::watchers::Watchers;
-use super::{DeferredText, FinalOutput, MAIN, Output};
+use super::{FinalOutput, MAIN, Output};
 use crate::report_stream::ReportStream;
 
 /// The output of a run.
@@ -33,7 +34,7 @@ impl LiveOutput {
 
     /// Gives the terminal to the live view: what would go there waits until the run ends.
     pub fn show_view(&mut self, view: LiveView, plan: &Plan) {
-        self.output.screen.show_view(view);
+        self.output.screen.show_view(ShownRun::Here(view));
         self.watchers.add_view(plan);
     }
 
@@ -96,12 +97,7 @@ impl LiveOutput {
     /// Takes the terminal back after the run, and asks the watchers what they have found. If the reports may block, a signal ends the program.
     pub fn end(mut self, plan: &Plan, result: &RunResult, may_block: bool) -> FinalOutput {
         let output = &mut self.output;
-        for held in output.screen.end_view() {
-            match held {
-                DeferredText::Report(at, text) => output.write_to(at, &text),
-                DeferredText::Message(text) => output.screen.messages.write_coloured(&text),
-            }
-        }
+        output.end_view();
         if may_block {
             output.begin_watch();
         }

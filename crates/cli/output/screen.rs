@@ -8,7 +8,7 @@ use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
 use ferrio_report::{Format, LiveLine, LiveStatus};
 use ferrio_results::{Progress, RunEvent, RunResult};
-use ferrio_tui::LiveView;
+use ferrio_tui::{HostsView, LiveView};
 
 use crate::escaped_stream;
 use crate::messages::Messages;
@@ -20,14 +20,22 @@ use crate::settings::{ProgramSettings, ReportDestination};
 pub(super) enum DeferredText {
     /// For standard output: the index of the report stream and its text.
     Report(usize, String),
-    /// Text for standard error.
+    /// Text for standard error, which may be coloured.
     Message(String),
+    /// Text of another host for standard error.
+    HostText(String),
 }
 
 /// The live view, and the text that is deferred until it ends, in order.
 struct ActiveView {
-    view: LiveView,
+    view: ShownRun,
     texts: Vec<DeferredText>,
+}
+
+/// The run that the live view shows.
+pub(super) enum ShownRun {
+    Here(LiveView),
+    OnHosts(HostsView),
 }
 
 /// Messages, and the live line or view.
@@ -61,7 +69,7 @@ impl Screen {
     }
 
     /// Gives the terminal to the live view.
-    pub(super) fn show_view(&mut self, view: LiveView) {
+    pub(super) fn show_view(&mut self, view: ShownRun) {
         self.view = Some(ActiveView { view, texts: Vec::new() });
     }
 
@@ -71,11 +79,23 @@ impl Screen {
     }
 
     pub(super) fn show_event(&mut self, plan: &Plan, event: &RunEvent<'_>) {
-        self.view.iter_mut().for_each(|active| active.view.event(plan, event));
+        if let Some(ActiveView { view: ShownRun::Here(view), .. }) = &mut self.view {
+            view.event(plan, event);
+        }
     }
 
     pub(super) fn show_snapshot(&mut self, result: &RunResult) {
-        self.view.iter_mut().for_each(|active| active.view.look(result));
+        if let Some(ActiveView { view: ShownRun::Here(view), .. }) = &mut self.view {
+            view.look(result);
+        }
+    }
+
+    /// The live view of a run on many hosts, if there is one.
+    pub(super) fn hosts_view(&mut self) -> Option<&mut HostsView> {
+        match &mut self.view {
+            Some(ActiveView { view: ShownRun::OnHosts(view), .. }) => Some(view),
+            _ => None,
+        }
     }
 
     /// Defers text for standard output until the live view ends. Returns false if the text may be written now.
@@ -94,6 +114,17 @@ impl Screen {
             None => {
                 self.clear_live_line();
                 self.messages.write_coloured(text);
+            }
+        }
+    }
+
+    /// Prints text of another host to standard error, above the live line.
+    pub(super) fn print_host_text(&mut self, text: &str) {
+        match self.view.as_mut().filter(|_| escaped_stream::stderr().is_terminal()) {
+            Some(active) => active.texts.push(DeferredText::HostText(text.to_owned())),
+            None => {
+                self.clear_live_line();
+                self.messages.write(text);
             }
         }
     }

@@ -130,6 +130,16 @@ impl HostsReport {
         together::report(self)
     }
 
+    /// The last report of a host that came.
+    pub(crate) fn report_of(&self, host: usize) -> Option<&HostReport> {
+        self.hosts.get(host)?.report.as_ref()
+    }
+
+    /// True if a host sends no more figures.
+    pub(crate) fn is_over(&self, host: usize) -> bool {
+        self.ended.contains(&host) || self.hosts.get(host).is_some_and(|host| host.lost.is_some())
+    }
+
     /// The hosts with a report, in rank order.
     fn reported(&self) -> impl Iterator<Item = (&ReportedHost, &HostReport)> {
         self.hosts.iter().filter_map(|host| Some((host, host.report.as_ref()?)))

@@ -59,7 +59,8 @@ pub use html::{PageRun, page};
 pub use interval::{HostsIntervalReport, IntervalReport};
 pub use live::{LiveLine, LiveStatus};
 pub use live_table::{
-    BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveRecorder, LiveSample, LiveTable, Transactions,
+    BAND_STARTS_NS, HostState, HostsRecorder, HostsSample, LiveEntry, LiveFigures, LiveLatency, LiveRecorder,
+    LiveSample, LiveTable, Transactions,
 };
 pub use logged::{SeriesFromLogs, writes_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};

@@ -3,13 +3,17 @@
 //! [`LiveRecorder`] samples the run once a second, or less often if there are many jobs, and keeps the previous sample; [`LiveTable`] has
 //! the displayed figures. They are separate so that a thread can show the table without owning the figures of all jobs and without waiting
 //! for a sample. Nothing here reads a clock.
+//!
+//! `figures` has the figures of a row between two samples. `hosts` has the same view of a run on many hosts, whose rows are hosts.
+
+mod figures;
+mod hosts;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use ferrio_job::{Compat, Direction, Plan, Units};
 use ferrio_results::{JobProgress, JobState, Progress, RunResult};
-use ferrio_stats::cell_middle_ns;
 
 use crate::build::entry_jobs;
 use crate::database::is_session;
@@ -17,7 +21,9 @@ use crate::eta;
 use crate::live::{does_io, units};
 use crate::messages::report_name;
 use crate::num::whole_ms;
-use crate::series::{EntrySample, Merge, RowIos, SampledJob, SeriesRow};
+use crate::series::{EntrySample, Merge, SampledJob, SeriesRow};
+pub use figures::{BAND_STARTS_NS, LiveFigures, LiveLatency, Transactions};
+pub use hosts::{HostState, HostsRecorder, HostsSample};
 
 /// Maximum history of an entry, while there are few entries.
 const MAX_SECONDS: usize = 600;
@@ -29,24 +35,6 @@ const GUARANTEED_SECONDS: usize = 60;
 const JOBS_PER_SECOND: usize = 250;
 /// Longest time between two samples.
 const MAX_SAMPLE_SECONDS: u64 = 10;
-
-/// The smallest latency of each band in ns: 1, 2 and 5 in each decade. The first band has everything below 100 ns, the last everything from
-/// 100 s on.
-pub const BAND_STARTS_NS: [u64; BANDS] = band_starts();
-const BANDS: usize = 29;
-
-const fn band_starts() -> [u64; BANDS] {
-    let mut starts = [0; BANDS];
-    let (mut band, mut decade) = (1, 100);
-    while band < BANDS {
-        starts[band] = decade * [1, 2, 5][(band - 1) % 3];
-        if band % 3 == 0 {
-            decade *= 10;
-        }
-        band += 1;
-    }
-    starts
-}
 
 /// Computes the figures of each entry since the previous sample.
 #[derive(Debug)]
@@ -72,45 +60,6 @@ struct SampledEntry {
 pub struct LiveSample {
     all: LiveFigures,
     entries: Vec<LiveFigures>,
-}
-
-/// The figures of an entry, or of all together, between two samples.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveFigures {
-    /// I/Os per second: read, write, trim.
-    pub iops: [f64; 3],
-    /// Bytes per second: read, write, trim.
-    pub bandwidth: [f64; 3],
-    /// Latencies of all directions together; `None` without any.
-    pub latency: Option<LiveLatency>,
-    /// I/Os in flight on average; `None` if no latency is measured.
-    pub depth: Option<f64>,
-    /// Transactions; `None` if no job of the entry does any.
-    pub transactions: Option<Transactions>,
-    /// Errors.
-    pub errors: u64,
-    /// Number of I/Os in each latency band of [`BAND_STARTS_NS`].
-    pub bands: [u32; BANDS],
-}
-
-/// Transactions of the sessions of a database model.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Transactions {
-    /// Transactions per second.
-    pub rate: f64,
-    /// Latencies of transactions; `None` without any.
-    pub latency: Option<LiveLatency>,
-}
-
-/// Latencies in ns. Percentiles are accurate to 4.5 %.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LiveLatency {
-    /// Median.
-    pub p50: u64,
-    /// 99th percentile.
-    pub p99: u64,
-    /// The largest.
-    pub max: u64,
 }
 
 impl LiveRecorder {
@@ -156,74 +105,6 @@ impl LiveRecorder {
     }
 }
 
-impl LiveFigures {
-    fn of(row: &SeriesRow, length_ms: u64) -> Self {
-        let seconds = length_ms.max(1) as f64 / 1e3;
-        let rate = |amount: u64| amount as f64 / seconds;
-        let mut bands = [0u32; BANDS];
-        let mut cells: Vec<(u64, u64)> =
-            row.directions.iter().flat_map(|direction| &direction.cells).map(|(&at, &n)| (at, n)).collect();
-        cells.sort_unstable();
-        for &(bucket, count) in &cells {
-            let band = &mut bands[band(cell_middle_ns(bucket))];
-            *band = band.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
-        }
-        let max = row.directions.iter().map(|direction| direction.max_ns).max().unwrap_or_default();
-        let transactions = |ios: &RowIos| {
-            let cells: Vec<(u64, u64)> = ios.cells.iter().map(|(&at, &n)| (at, n)).collect();
-            Transactions { rate: rate(ios.ios), latency: LiveLatency::of(&cells, ios.max_ns) }
-        };
-        LiveFigures {
-            iops: [0, 1, 2].map(|at| rate(row.directions[at].ios)),
-            bandwidth: [0, 1, 2].map(|at| rate(row.directions[at].bytes)),
-            latency: LiveLatency::of(&cells, max),
-            depth: row.mean_depth(length_ms),
-            transactions: row.transactions.as_ref().map(transactions),
-            errors: row.errors,
-            bands,
-        }
-    }
-
-    /// I/Os per second in all directions.
-    #[must_use]
-    pub fn total_iops(&self) -> f64 {
-        self.iops.iter().sum()
-    }
-
-    /// Bytes per second in all directions.
-    #[must_use]
-    pub fn total_bandwidth(&self) -> f64 {
-        self.bandwidth.iter().sum()
-    }
-}
-
-impl LiveLatency {
-    /// The latencies in these buckets, which are in ascending order.
-    fn of(cells: &[(u64, u64)], max: u64) -> Option<Self> {
-        let percentile = |percent| percentile(cells, percent).min(max);
-        (!cells.is_empty()).then(|| LiveLatency { p50: percentile(50), p99: percentile(99), max })
-    }
-}
-
-/// The band of a latency of `ns`.
-fn band(ns: u64) -> usize {
-    BAND_STARTS_NS.partition_point(|&start| start <= ns).saturating_sub(1)
-}
-
-/// The smallest latency in ns that at least `percent` % of the samples in these buckets do not exceed.
-fn percentile(cells: &[(u64, u64)], percent: u64) -> u64 {
-    let samples: u64 = cells.iter().map(|&(_, count)| count).sum();
-    let wanted = u128::from(samples) * u128::from(percent);
-    let mut seen = 0u128;
-    for &(bucket, count) in cells {
-        seen += u128::from(count) * 100;
-        if seen >= wanted {
-            return cell_middle_ns(bucket);
-        }
-    }
-    0
-}
-
 /// Everything that the live view shows.
 #[derive(Clone, Debug)]
 pub struct LiveTable {
@@ -239,21 +120,29 @@ pub struct LiveTable {
     pub units: Units,
     /// All entries together.
     pub all: LiveEntry,
-    /// The entries of the report, in its order.
+    /// The entries of the report, in its order; the hosts by rank, in a run on many.
     pub entries: Vec<LiveEntry>,
+    /// True if the entries are hosts.
+    pub has_hosts: bool,
     /// Number of jobs in each state, without empty states.
     pub states: Vec<(JobState, usize)>,
 }
 
-/// One entry of the report.
+/// One entry of the report, or one host.
 #[derive(Clone, Debug)]
 pub struct LiveEntry {
-    /// Name of the first job.
+    /// Name of the first job, or of the host.
     pub name: String,
-    /// Number of the first job, from 1.
+    /// Number of the first job, from 1, or the rank of the host.
     pub number: u32,
-    /// Indices of its jobs in the plan.
+    /// How far the host is; `None` for an entry of the report, and for all hosts together.
+    pub host: Option<HostState>,
+    /// Indices of its jobs in the plan; empty for a host.
     jobs: Vec<usize>,
+    /// Number of jobs.
+    job_count: usize,
+    /// Number of jobs in each of [`STATES`], for a host.
+    counts: [usize; STATES.len()],
     /// The state shown for the entry. If its jobs differ, states with I/O have precedence.
     pub state: JobState,
     /// Number of jobs in that state.
@@ -299,6 +188,7 @@ impl LiveTable {
             units: units(plan),
             all: LiveEntry { name: "all".to_owned(), ..LiveEntry::new(plan, all, MAX_SECONDS) },
             entries: entries.into_iter().map(|jobs| LiveEntry::new(plan, jobs, max_seconds)).collect(),
+            has_hosts: false,
             states: vec![(JobState::NotCreated, plan.jobs.len())],
         }
     }
@@ -332,11 +222,16 @@ impl LiveTable {
 
 /// Number of jobs in each state, without empty states, in precedence order.
 fn count_states(jobs: &[JobProgress]) -> Vec<(JobState, usize)> {
-    let mut counts = STATES.map(|state| (state, 0));
+    let mut counts = [0; STATES.len()];
     for job in jobs {
-        counts[order(job.state)].1 += 1;
+        counts[order(job.state)] += 1;
     }
-    counts.into_iter().filter(|&(_, count)| count > 0).collect()
+    counted(counts)
+}
+
+/// The states with their numbers of jobs, without empty ones.
+fn counted(counts: [usize; STATES.len()]) -> Vec<(JobState, usize)> {
+    STATES.into_iter().zip(counts).filter(|&(_, count)| count > 0).collect()
 }
 
 /// The index of a state in [`STATES`].
@@ -351,7 +246,10 @@ impl LiveEntry {
             name: first.map_or("", report_name).to_owned(),
             number: first.map_or(0, |spec| spec.number),
             state: JobState::NotCreated,
+            host: None,
             in_state: jobs.len(),
+            job_count: jobs.len(),
+            counts: [0; STATES.len()],
             jobs,
             left: None,
             errors: 0,
@@ -363,13 +261,14 @@ impl LiveEntry {
     /// Number of jobs.
     #[must_use]
     pub fn jobs(&self) -> usize {
-        self.jobs.len()
+        self.job_count
     }
 
     /// The latest figures, while the entry does I/O.
     #[must_use]
     pub fn now(&self) -> Option<&LiveFigures> {
-        self.history.back().filter(|_| does_io(self.state))
+        let is_running = self.host.is_none_or(|host| host == HostState::Running);
+        self.history.back().filter(|_| is_running && does_io(self.state))
     }
 
     fn add(&mut self, second: LiveFigures) {

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Direction, Units};
 use ferrio_report::num::{NumberUnit, Prefixes, num};
-use ferrio_report::{LiveEntry, LiveFigures, LiveLatency, LiveTable, Unit, clock_text};
+use ferrio_report::{HostState, LiveEntry, LiveFigures, LiveLatency, LiveTable, Unit, clock_text};
 use ferrio_results::JobState;
 
 use crate::board::one_line;
@@ -156,6 +156,9 @@ fn remaining_time(seconds: u64) -> String {
 
 /// The state of an entry, with the number of its jobs in that state if not all are.
 fn state(entry: &LiveEntry) -> String {
+    if let Some(word) = entry.host.and_then(HostState::word) {
+        return word.to_owned();
+    }
     let word = entry.state.word();
     match entry.in_state == entry.jobs() || entry.state == JobState::Reaped {
         true => word.to_owned(),
@@ -163,14 +166,22 @@ fn state(entry: &LiveEntry) -> String {
     }
 }
 
+/// What a row of the table is.
+pub(crate) const fn row_noun(table: &LiveTable) -> &'static str {
+    if table.has_hosts { "host" } else { "job" }
+}
+
 /// The name of an entry and its suffix: the number of its jobs if it has several, or the number of its job if other entries have the same
-/// name.
+/// name. A host that is named twice has its rank.
 pub(crate) fn name(table: &LiveTable, index: Option<usize>) -> (String, String) {
     let Some(entry) = index.and_then(|index| table.entries.get(index)) else {
-        return ("all".to_owned(), format!(" x{}", table.all.jobs()));
+        let rows = if table.has_hosts { table.entries.len() } else { table.all.jobs() };
+        return ("all".to_owned(), format!(" x{rows}"));
     };
     let has_namesakes = || table.entries.iter().filter(|other| other.name == entry.name).nth(1).is_some();
     let suffix = match entry.jobs() {
+        _ if table.has_hosts && !has_namesakes() => String::new(),
+        _ if table.has_hosts => format!(" #{}", entry.number),
         1 if has_namesakes() => format!(" #{}", entry.number),
         1 => String::new(),
         jobs => format!(" x{jobs}"),
@@ -201,6 +212,9 @@ mod tests {
         // Counts of many jobs are cut.
         let longest = JobState::PreReading.word().len().max("running 99/99".len());
         assert!(longest < JobColumn::State.width());
+        for state in [HostState::Connecting, HostState::Preparing, HostState::Ended, HostState::Lost] {
+            assert!(state.word().unwrap().len() < JobColumn::State.width(), "{state:?}");
+        }
         assert_eq!(
             [remaining_time(59), remaining_time(86_399), remaining_time(90_061)],
             ["00m:59s", "23h:59m:59s", "1d:01h"]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_report::clock_text;
+use ferrio_report::{HostState, LiveTable, clock_text};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -10,7 +10,7 @@ use ratatui::text::Span;
 use ratatui::widgets::Clear;
 
 use crate::board::Board;
-use crate::columns::{JobColumn, name};
+use crate::columns::{JobColumn, name, row_noun};
 use crate::graphs::{self, put};
 use crate::style::TerminalStyle;
 use crate::view::View;
@@ -21,22 +21,40 @@ const MIN_WITH_GRAPHS: u16 = 10;
 /// The keys, the most important ones first.
 const KEYS: [&str; 5] = ["q end", "? help", "p pause", "s sort", "up/down select"];
 
-const HELP: &str = "\
-q, Ctrl-C    end the run and print its report
+/// The help on the keys and figures of this table.
+fn help(table: &LiveTable) -> String {
+    let stop = match table.has_hosts {
+        // Only this program would stop.
+        true => "",
+        false => "Ctrl-Z       stop the program and the run; fg continues\n",
+    };
+    let (end, others) = match table.has_hosts {
+        true => ("q, Ctrl-C    end the jobs of all hosts, and print the report", HELP_OF_HOSTS),
+        false => ("q, Ctrl-C    end the run and print its report", ""),
+    };
+    let noun = row_noun(table);
+    format!(
+        "\
+{end}
 p, space     pause the display; the run goes on
-s            sort by job, IOPS, bandwidth, p99, errors
-up, down     select the job whose history is shown
+s            sort by {noun}, IOPS, bandwidth, p99, errors
+up, down     select the {noun} whose history is shown
              (also j, k, PgUp, PgDn, Home, End)
 Ctrl-L       draw the screen again
-Ctrl-Z       stop the program and the run; fg continues
-?            close this help
+{stop}?            close this help
 
 Figures are those of the last second (with \"every 4s\",
 of the last 4), errors those since the start. p50, p99
 and max have the latencies of all directions. In the
 heat map, a column is such a time and a row a band of
 latencies; the denser, the more I/Os, on a logarithmic
-scale. tps and tx are transactions of databases.";
+scale. tps and tx are transactions of databases.{others}"
+    )
+}
+
+const HELP_OF_HOSTS: &str = "
+The first row has all hosts together, on one time axis.
+A LOST host sends nothing more; the others go on.";
 
 /// The division of the screen into rows.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,7 +99,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: T
     draw_table(frame, next(heights.table), board, &rows, view, look);
     let entry = view.shown(board);
     let shown = match view.selected {
-        None => "all jobs".to_owned(),
+        None => format!("all {}s", row_noun(&board.table)),
         index => {
             let (name, suffix) = name(&board.table, index);
             name + &suffix
@@ -103,7 +121,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: T
         put(frame, keys, 0, &keys_that_fit(usize::from(keys.width)), look.heading());
     }
     if view.has_help {
-        draw_help(frame, area, look);
+        draw_help(frame, area, &help(&board.table), look);
     }
     view.paused = paused;
 }
@@ -122,13 +140,19 @@ fn draw_title(
     if let Some(left) = table.all.left {
         title += &format!(", {} left", clock_text(left));
     }
-    let states: Vec<String> =
+    let mut states: Vec<String> =
         table.states.iter().map(|(state, jobs)| format!("{jobs} {}", state.word())).collect();
+    match table.lost_hosts() {
+        0 => {}
+        1 => states.push("1 host LOST".to_owned()),
+        lost => states.push(format!("{lost} hosts LOST")),
+    }
     let (mark, style) = match (is_ending, is_paused) {
         (true, _) => ("ENDING".to_owned(), look.error()),
         (_, true) => ("PAUSED".to_owned(), look.error()),
         _ => {
-            (format!("{}sort: {}", figures_interval(table.sample_interval), view.sort.word()), look.heading())
+            let order = view.sort.word(row_noun(table));
+            (format!("{}sort: {order}", figures_interval(table.sample_interval)), look.heading())
         }
     };
     let width = usize::from(area.width);
@@ -141,9 +165,9 @@ fn draw_title(
 
 /// The interval of the figures, unless it is a second.
 fn figures_interval(every: Duration) -> String {
-    match every.as_secs() {
-        1 => String::new(),
-        seconds => format!("every {seconds}s  "),
+    match every == Duration::from_secs(1) {
+        true => String::new(),
+        false => format!("every {}s  ", every.as_secs_f64()),
     }
 }
 
@@ -170,14 +194,18 @@ fn draw_table(
         }
         line
     };
-    put(frame, area, 0, &line(("job", ""), &JobColumn::heading), look.heading());
+    put(frame, area, 0, &line((row_noun(&board.table), ""), &JobColumn::heading), look.heading());
     let visible = area.height.saturating_sub(1);
     let above = view.scroll(rows, usize::from(visible));
     for (y, &index) in (1..=visible).zip(rows.iter().skip(above)) {
         let entry = index.and_then(|index| board.table.entries.get(index)).unwrap_or(&board.table.all);
         let (name, suffix) = name(&board.table, index);
         let text = line((&name, &suffix), &|column| column.text(entry, board.table.units));
-        let style = if index == view.selected { look.selected() } else { Style::new() };
+        let style = match index == view.selected {
+            true => look.selected(),
+            false if entry.host == Some(HostState::Lost) => look.error(),
+            false => Style::new(),
+        };
         put(frame, area, y, &text, style);
     }
 }
@@ -212,14 +240,14 @@ fn keys_that_fit(width: usize) -> String {
     text
 }
 
-fn draw_help(frame: &mut Frame<'_>, area: Rect, look: TerminalStyle) {
-    let longest = HELP.lines().map(str::len).max().unwrap_or_default();
+fn draw_help(frame: &mut Frame<'_>, area: Rect, help: &str, look: TerminalStyle) {
+    let longest = help.lines().map(str::len).max().unwrap_or_default();
     let width = u16::try_from(longest + 2).unwrap_or(u16::MAX).min(area.width);
-    let height = u16::try_from(HELP.lines().count()).unwrap_or(u16::MAX).min(area.height);
+    let height = u16::try_from(help.lines().count()).unwrap_or(u16::MAX).min(area.height);
     let popup =
         Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     frame.render_widget(Clear, popup);
-    for (row, line) in (0..height).zip(HELP.lines()) {
+    for (row, line) in (0..height).zip(help.lines()) {
         let text = format!(" {line:<rest$}", rest = usize::from(width).saturating_sub(1));
         put(frame, popup, row, &text, look.selected());
     }

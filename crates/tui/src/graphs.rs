@@ -145,7 +145,7 @@ fn draw_time(
 ) {
     let style = look.heading();
     let width = usize::from(area.width);
-    let from = format!("-{}s", columns as u64 * sample_interval.as_secs());
+    let from = format!("-{:.0}s", columns as f64 * sample_interval.as_secs_f64());
     let begin = width.saturating_sub(columns.max(from.len() + 4));
     let text = format!("{:begin$}{from:<rest$}now", "", rest = width.saturating_sub(begin + 3));
     put(frame, area, 0, &text, style);

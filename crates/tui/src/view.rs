@@ -8,7 +8,7 @@ use crate::board::Board;
 /// The order of the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// The order of the job file.
+    /// The order of the job file, or the ranks of hosts.
     #[default]
     Job,
     Iops,
@@ -20,9 +20,10 @@ pub(crate) enum Sort {
 impl Sort {
     const ALL: [Sort; 5] = [Sort::Job, Sort::Iops, Sort::Bandwidth, Sort::P99, Sort::Errors];
 
-    pub(crate) const fn word(self) -> &'static str {
+    /// The order in a word; `row` is what a row is.
+    pub(crate) const fn word(self, row: &'static str) -> &'static str {
         match self {
-            Sort::Job => "job",
+            Sort::Job => row,
             Sort::Iops => "IOPS",
             Sort::Bandwidth => "bandwidth",
             Sort::P99 => "p99",
@@ -56,7 +57,12 @@ pub(crate) enum KeyAction {
     Stop,
     /// Redraw the whole screen.
     Redraw,
+    /// Do nothing, for this reason.
+    Explain(&'static str),
 }
+
+/// The answer to Ctrl-Z, which would stop the coordinator of a run on many hosts: its agents take silence for its death.
+const HOSTS_DO_NOT_STOP: &str = "Ctrl-Z would not stop the jobs of other hosts; q ends them";
 
 /// The state that the user controls.
 #[derive(Debug, Default)]
@@ -107,6 +113,7 @@ impl View {
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
                 KeyCode::Char('c') => Some(KeyAction::End),
+                KeyCode::Char('z') if board.table.has_hosts => Some(KeyAction::Explain(HOSTS_DO_NOT_STOP)),
                 KeyCode::Char('z') => Some(KeyAction::Stop),
                 KeyCode::Char('l') => Some(KeyAction::Redraw),
                 _ => None,
@@ -147,7 +154,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::testing::board;
+    use crate::draw::testing::{board, hosts_board};
 
     fn press(view: &mut View, board: &Board, keys: &[KeyCode]) {
         for &key in keys {
@@ -230,5 +237,15 @@ mod tests {
         assert_eq!(action(KeyCode::Char('l'), control), Some(KeyAction::Redraw));
         assert_eq!(action(KeyCode::Char('c'), none), None);
         assert_eq!(action(KeyCode::Char('x'), control), None);
+    }
+
+    #[test]
+    fn a_run_on_many_hosts_ends_but_does_not_stop() {
+        let (board, mut view) = (hosts_board(&["n1", "n2"]), View::default());
+        let mut action =
+            |letter, modifiers| view.key(KeyEvent::new(KeyCode::Char(letter), modifiers), &board);
+        assert_eq!(action('z', KeyModifiers::CONTROL), Some(KeyAction::Explain(HOSTS_DO_NOT_STOP)));
+        assert_eq!(action('c', KeyModifiers::CONTROL), Some(KeyAction::End));
+        assert_eq!(action('q', KeyModifiers::NONE), Some(KeyAction::End));
     }
 }

@@ -7,3 +7,4 @@ pub mod live_line;
 mod metrics;
 mod programs_on_terminal;
 mod tui;
+mod tui_on_hosts;

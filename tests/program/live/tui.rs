@@ -51,7 +51,7 @@ const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
 
 /// ferrio on a terminal of its own, which controls it.
-struct OnTerminal {
+pub(super) struct OnTerminal {
     child: Child,
     master: File,
     slave: File,
@@ -62,12 +62,12 @@ struct OnTerminal {
 
 impl OnTerminal {
     /// Runs ferrio with the live view and the terminal as its standard streams, apart from what `change` changes.
-    fn run(dir: &TestDir, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+    pub(super) fn run(dir: &TestDir, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         Self::start(dir, &[&[FERRIO, "--tui"], words].concat(), change)
     }
 
     /// Runs a program so.
-    fn start(dir: &TestDir, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+    pub(super) fn start(dir: &TestDir, words: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let size = Winsize { ws_row: ROWS.get(), ws_col: COLUMNS.get(), ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
         let stream = || Stdio::from(slave.try_clone().unwrap());
@@ -107,16 +107,16 @@ impl OnTerminal {
     }
 
     /// The visible text.
-    fn screen(&self) -> String {
+    pub(super) fn screen(&self) -> String {
         seen(&self.written.lock().unwrap())
     }
 
     /// Waits until a person sees a text.
-    fn shows(&self, text: &str) {
+    pub(super) fn shows(&self, text: &str) {
         until(text, || self.screen().contains(text));
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(super) fn press(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -130,7 +130,7 @@ impl OnTerminal {
     }
 
     /// Waits for the end. Returns the status and all that was written; the terminal must be as it was before.
-    fn end(mut self) -> (ExitStatus, String) {
+    pub(super) fn end(mut self) -> (ExitStatus, String) {
         let status = self.child.wait().unwrap();
         let flags = tcgetattr(&self.slave).unwrap().local_flags;
         assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG), "{flags:?}");
@@ -161,7 +161,7 @@ fn send(child: &Child, signal: Signal) {
 
 /// The text before the second screen, the last contents of that screen, and the text after it. It is entered and left once.
 #[track_caller]
-fn screens(text: &str) -> [String; 3] {
+pub(super) fn screens(text: &str) -> [String; 3] {
     assert_eq!([ENTER, LEAVE].map(|code| text.matches(code).count()), [1, 1], "{text:?}");
     let (before, rest) = text.split_once(ENTER).unwrap();
     let (view, after) = rest.split_once(LEAVE).unwrap();

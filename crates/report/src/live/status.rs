@@ -27,6 +27,9 @@ pub struct LiveStatus {
     pub(super) limits: RateLimits,
     /// One letter per job, with equal neighbours merged.
     pub(super) states: String,
+    /// Number of jobs in each state that any has.
+    #[serde(default)]
+    pub(super) counts: Vec<(JobState, usize)>,
     /// Seconds until the jobs have ended; absent if unknown.
     pub(super) remaining: Option<u64>,
     pub(super) totals: LiveTotals,
@@ -51,10 +54,21 @@ impl LiveStatus {
             files: beyond_ramp().map(|(_, job)| u64::from(job.open_files)).sum(),
             limits: RateLimits::of(beyond_ramp().map(|(spec, _)| *spec)),
             states: states(&jobs),
+            counts: counts(progress),
             remaining: remaining.filter(|_| compat == Compat::Ferrio || !running.is_empty()),
             totals: LiveTotals::of(progress),
             units: units(plan),
         }
+    }
+
+    /// Number of jobs in each state that any has; unknown for several hosts together.
+    pub(crate) fn counts(&self) -> &[(JobState, usize)] {
+        &self.counts
+    }
+
+    /// Seconds until the jobs have ended; `None` if unknown.
+    pub(crate) const fn remaining(&self) -> Option<u64> {
+        self.remaining
     }
 
     /// That of a run whose parts are on several hosts.
@@ -71,6 +85,7 @@ impl LiveStatus {
             files: parts.clone().map(|part| part.files).sum(),
             limits: parts.clone().fold(RateLimits::default(), |sum, part| sum.plus(part.limits)),
             states: states.join(","),
+            counts: Vec::new(),
             remaining: parts.clone().filter_map(|part| part.remaining).max(),
             totals: parts.clone().fold(LiveTotals::default(), |sum, part| sum.plus(&part.totals)),
             units: Units {
@@ -80,6 +95,12 @@ impl LiveStatus {
             },
         }
     }
+}
+
+/// Number of jobs in each state that any has.
+fn counts(progress: &Progress) -> Vec<(JobState, usize)> {
+    let count = |&state: &JobState| (state, progress.jobs.iter().filter(|job| job.state == state).count());
+    JobState::ALL.iter().map(count).filter(|&(_, count)| count > 0).collect()
 }
 
 /// Sums over all jobs at one moment, including ramps.

@@ -5,6 +5,7 @@ use ferrio_plan::testing::{self, default_job};
 use ferrio_results::{JobProgress, JobResult};
 use ferrio_stats::{DirectionRecorder, JobStats};
 
+use super::figures::{BANDS, band};
 use super::*;
 use crate::database::testing::{Session, cleaner, database_plan, innodb};
 

@@ -39,6 +39,11 @@ impl SampledJob {
         SampledJob { transactions, ..SampledJob::default() }
     }
 
+    /// The state of a database whose transactions are those of all its sessions.
+    pub(crate) fn of_transactions() -> Self {
+        SampledJob { transactions: Some(SampledIos::default()), ..SampledJob::default() }
+    }
+
     /// True if the figures restarted from zero.
     pub(super) fn has_restarted(&self, job: &JobResult) -> bool {
         self.start_ms > 0 && self.start_ms != job.start_ms
@@ -46,15 +51,23 @@ impl SampledJob {
 
     /// Adds the figures since the last sample to a row, and updates the sample.
     pub(super) fn add_new(&mut self, job: &JobResult, row: &mut SeriesRow) {
-        let JobStats { directions, total_errors, .. } = &job.stats;
-        if self.start_ms != job.start_ms {
+        let events = job.events.as_ref().map(|events| (events.done, Arc::clone(&events.latency)));
+        self.add_new_figures(job.start_ms, &job.stats, events, row);
+    }
+
+    /// The same for figures that may be those of several jobs together, of which the first began at `start_ms`. `events` are
+    /// transactions with their latencies.
+    pub(crate) fn add_new_figures(
+        &mut self,
+        start_ms: u64,
+        stats: &JobStats,
+        events: Option<(u64, Arc<Latency>)>,
+        row: &mut SeriesRow,
+    ) {
+        let JobStats { directions, total_errors, .. } = stats;
+        if self.start_ms != start_ms {
             let transactions = self.transactions.as_ref().map(|_| SampledIos::default());
-            *self = SampledJob {
-                start_ms: job.start_ms,
-                transactions,
-                errors: self.errors,
-                ..SampledJob::default()
-            };
+            *self = SampledJob { start_ms, transactions, errors: self.errors, ..SampledJob::default() };
         }
         // Errors are counted from the start of the job, even if its figures restart.
         row.errors += total_errors.saturating_sub(self.errors);
@@ -74,9 +87,8 @@ impl SampledJob {
         }
         if let Some(seen) = &mut self.transactions {
             let sum = row.transactions.get_or_insert_default();
-            if let Some(events) = &job.events {
-                let latency = Some(Arc::clone(&events.latency));
-                seen.add_new(SampledIos { ios: events.done, latency, ..SampledIos::default() }, sum);
+            if let Some((done, latency)) = events {
+                seen.add_new(SampledIos { ios: done, latency: Some(latency), ..SampledIos::default() }, sum);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ferrio_job::{JobSpec, ReadWrite};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_report::{BAND_STARTS_NS, LiveFigures, LiveLatency, LiveTable};
+use ferrio_report::{BAND_STARTS_NS, HostState, LiveFigures, LiveLatency, LiveTable};
 use ferrio_results::JobState;
 
 use crate::board::Board;
@@ -44,6 +44,20 @@ pub(crate) fn board(names: &[&str]) -> Board {
         entry.history = (1..=60).map(second).collect();
         entry.state = JobState::Running;
         entry.left = Some(60);
+    }
+    Board::new(table)
+}
+
+/// A minute of a run on hosts of these names, each of which has a job that reads and writes.
+pub(crate) fn hosts_board(names: &[&str]) -> Board {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let mut table = LiveTable::of_hosts(&names, Duration::from_secs(1));
+    for rank in 0..names.len() {
+        table.set_host(rank, HostState::Running, None, Duration::from_secs(60));
+    }
+    (table.directions, table.all.state) = ([true, true, false], JobState::Running);
+    for entry in table.entries.iter_mut().chain([&mut table.all]) {
+        entry.history = (1..=60).map(second).collect();
     }
     Board::new(table)
 }

@@ -1,13 +1,13 @@
 use ferrio_job::ReadWrite;
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_report::{LiveLatency, LiveTable, Transactions};
+use ferrio_report::{HostState, LiveLatency, LiveTable, Transactions};
 use ferrio_results::JobState;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::style::Color;
 
-use super::testing::board;
+use super::testing::{board, hosts_board};
 use super::*;
 
 const PLAIN: TerminalStyle = TerminalStyle { has_colors: false, has_unicode: true };
@@ -179,4 +179,30 @@ fn control_characters_of_names_and_messages_do_not_reach_the_terminal() {
     let mut symbols = screen.buffer().content().iter().flat_map(|cell| cell.symbol().chars());
     assert!(symbols.all(|sign| !sign.is_control()));
     assert!(screen.to_string().contains("message 1: a ]0;t [2J 5mz"), "{screen}");
+}
+
+#[test]
+fn a_run_on_many_hosts_has_a_row_for_each_and_marks_the_lost_ones() {
+    let mut board = hosts_board(&["node1", "node2", "node2", "node3"]);
+    let at = Duration::from_secs(60);
+    board.table.set_host(0, HostState::Lost, None, at);
+    board.table.set_host(3, HostState::Preparing, None, at);
+    board.table.all.state = JobState::Running;
+    board.add_message("host node1 is lost: nothing was heard for 15 s");
+    let mut view = View { selected: Some(1), ..View::default() };
+    insta::assert_snapshot!(drawn(&board, &mut view, PLAIN, 120, 24));
+    let colored = TerminalStyle { has_colors: true, ..PLAIN };
+    let backend = drawn(&board, &mut view, colored, 120, 24);
+    // Title, heading, all, node1.
+    assert_eq!(backend.buffer().cell((0, 3)).unwrap().fg, Color::Yellow);
+    view.key(KeyEvent::from(KeyCode::Char('?')), &board);
+    let screen = drawn(&board, &mut view, PLAIN, 100, 30).to_string();
+    for (text, is_there) in [
+        ("end the jobs of all hosts", true),
+        ("select the host", true),
+        ("LOST host", true),
+        ("Ctrl-Z", false),
+    ] {
+        assert_eq!(screen.contains(text), is_there, "{text}: {screen}");
+    }
 }

@@ -1,4 +1,4 @@
-//! The logs that servers send: files in the client's directory, with the name of the server behind theirs.
+//! The logs that hosts send: files in the directory of the coordinator or client, with the name of the host behind theirs.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +12,7 @@ use ferrio_job::{Diagnostic, FioWords, Origin, reason};
 
 /// The log files of a run.
 #[derive(Debug, Default)]
-pub struct ClientLogs {
+pub struct LogsOfHosts {
     /// By server and the name that the log has there; none for a log that cannot be written.
     files: HashMap<(usize, String), Option<File>>,
     /// Names that are taken.
@@ -31,7 +31,7 @@ pub struct LogSource<'a> {
     pub texts: &'a [String],
 }
 
-impl ClientLogs {
+impl LogsOfHosts {
     /// Adds a piece to a log. Returns what is wrong with it, once.
     pub fn add(&mut self, source: LogSource<'_>, log: &str, piece: &str) -> Option<Diagnostic> {
         let file = match self.files.entry((source.at, log.to_owned())) {
@@ -125,7 +125,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("sub/a_bw.1.log").display().to_string();
         let texts = [log.clone()];
-        let mut logs = ClientLogs::default();
+        let mut logs = LogsOfHosts::default();
         for piece in ["", "MSwgMg==", "Cg=="] {
             assert_eq!(logs.add(source(0, "h", &texts), &log, piece), None);
         }
