@@ -34,3 +34,24 @@ pub struct ServerError {
     /// The server has closed the connection with it.
     pub is_fatal: bool,
 }
+
+impl SqlError {
+    /// The connection cannot be used any more.
+    pub fn is_fatal(&self) -> bool {
+        match self {
+            SqlError::Unreachable(_) | SqlError::Lost(_) => true,
+            SqlError::Server(error) => error.is_fatal,
+            SqlError::Unsupported(_) => false,
+        }
+    }
+
+    pub(crate) fn no_statement() -> SqlError {
+        SqlError::Unsupported(
+            "the statement is closed, or was prepared before the last reconnection".to_owned(),
+        )
+    }
+
+    pub(crate) fn wrong_values(values: usize, parameters: usize) -> SqlError {
+        SqlError::Unsupported(format!("{values} values for a statement with {parameters} parameters"))
+    }
+}

@@ -5,12 +5,20 @@
 #![forbid(unsafe_code)]
 
 mod connection;
+mod driver;
 mod error;
+mod input;
 mod login;
+mod mysql;
+mod pgsql;
 mod reply;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
 mod value;
 
 pub use connection::{Connection, StatementId};
+pub use driver::Driver;
 pub use error::{ServerError, SqlError};
 pub use login::{Address, Login};
 pub use reply::{Keep, Reply, ReplyKind, Row};
