@@ -38,7 +38,8 @@ Sessions (numjobs), page reads (page_reads or buffer_pool), appends to the log
 (log_appends, log_block, log_size), commits (commit_sync, group_commit) and
 write-back (pages_changed, write_back_batch, dirty_pages, double_write,
 checkpoint_log) are options; `ferrio help page_reads` explains one of them.
-transactions and runtime end the job, transaction_rate sets arrivals per second.
+transactions and runtime end the job, transaction_rate sets arrivals per second,
+transaction_cpu the CPU time of a transaction.
 
 docs/database.md describes the models, all options and their defaults, and how
 to find the parameters of a real server. jobs/ has an example of each model.

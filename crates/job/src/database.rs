@@ -56,6 +56,8 @@ pub struct Database {
     pub direct: bool,
     /// The reads of a transaction.
     pub reads: PageReads,
+    /// CPU time that a transaction uses in its session, its I/O included; zero for no more than its I/O needs.
+    pub cpu: Duration,
     /// Which pages are used more often than others, in reads and changes; `None` for a uniform choice.
     pub skew: Option<Skew>,
     /// The log.
@@ -209,15 +211,18 @@ pub enum TransactionStep {
     Sync,
     /// Waiting because too much is not written back.
     WriteBackWait,
+    /// Using the CPU as the statements of a transaction do, between its reads and before its appends.
+    Compute,
 }
 
 impl TransactionStep {
-    /// All steps, in their order.
-    pub const ALL: [TransactionStep; 4] = [
+    /// All steps, in the order of their figures.
+    pub const ALL: [TransactionStep; 5] = [
         TransactionStep::Read,
         TransactionStep::LogWrite,
         TransactionStep::Sync,
         TransactionStep::WriteBackWait,
+        TransactionStep::Compute,
     ];
 }
 

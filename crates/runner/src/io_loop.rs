@@ -149,6 +149,7 @@ impl<E: Engine> IoLoop<'_, E> {
             }
             // An event ends where it was begun, and a database waits in its own jobs.
             Step::EventEnd
+            | Step::Compute { .. }
             | Step::Commit
             | Step::AwaitWriteBack
             | Step::AwaitWork

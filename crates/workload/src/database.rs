@@ -120,6 +120,12 @@ impl SharedDatabase {
         &self.database
     }
 
+    /// Whether transactions [compute](Step::Compute).
+    #[must_use]
+    pub fn uses_cpu(&self) -> bool {
+        !self.database.cpu.is_zero()
+    }
+
     /// The transactions that wait until they are durable.
     #[must_use]
     pub fn commits(&self) -> &GroupCommit {

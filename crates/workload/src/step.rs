@@ -82,7 +82,12 @@ pub enum Step {
     AwaitLog,
     /// The event is complete. Only in jobs whose work is counted in events.
     EventEnd,
-    /// Wait until the appends of the transaction to the log are durable. Only in sessions of a database model, like the next one.
+    /// Use the CPU until the transaction has used this much of it. Only in sessions of a database model, like the next two.
+    Compute {
+        /// CPU time since the transaction began, ns.
+        ns: u64,
+    },
+    /// Wait until the appends of the transaction to the log are durable.
     Commit,
     /// Wait while too many changes are not written back.
     AwaitWriteBack,

@@ -12,6 +12,8 @@ rows! {
             Works; "Transactions to run over all sessions; by default only `runtime` ends the job";
         TransactionRate: "transaction_rate", Float, CountPerSecond, min 0, max 1000000000, under "workload";
             Works; "Mean arrivals of transactions per second over all sessions, at random times; 0: each session begins one when its last has ended";
+        TransactionCpu: "transaction_cpu", Time, Microseconds, default "0", max 3600000000, under "workload";
+            Works; "CPU time that a transaction uses in its session, that of its I/O included; 0: no more than its I/O needs";
         PageReads: "page_reads", Int, Count, min 0, max 100000, under "workload";
             Works; "Pages that a transaction reads, one after the other";
         BufferPool: "buffer_pool", Size, Bytes, min 1, under "workload";

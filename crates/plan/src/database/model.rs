@@ -39,6 +39,7 @@ pub(crate) fn resolve(job: &Job, model: DatabaseModel, spec: &JobSpec, findings:
             },
             None => PageReads::Count(options.value(Opt::PageReads)),
         },
+        cpu: options.value(Opt::TransactionCpu),
         skew: match spec.distribution {
             Distribution::Skewed(skew) => Some(skew),
             _ => None,

@@ -90,8 +90,15 @@ pub(crate) fn transaction_report(
     // Jobs that did not answer are missing from the latencies and I/Os of the latest transactions.
     let (transactions, told) = (totals.transactions, totals.latency.count());
     let latency = |latency: &Latency| latency_report(latency, &settings.percentiles, true, histograms);
-    let [read, log_write, sync, write_back_wait] =
-        TransactionStep::ALL.map(|step| step_report(&totals.steps[step as usize], totals, &latency));
+    let step = |step| step_report(&totals.steps[step as usize], totals, &latency);
+    let computes = totals.steps[TransactionStep::Compute as usize].sum() > 0;
+    let steps = StepReports {
+        read: step(TransactionStep::Read),
+        log_write: step(TransactionStep::LogWrite),
+        sync: step(TransactionStep::Sync),
+        write_back_wait: step(TransactionStep::WriteBackWait),
+        compute: computes.then(|| step(TransactionStep::Compute)),
+    };
     let io = |kind| io_report(totals.io(kind), told, time);
     let sum = |kinds: &[DatabaseIoKind], figure: fn(&IoTotal) -> u64| -> u64 {
         kinds.iter().map(|&kind| figure(totals.io(kind))).sum()
@@ -107,7 +114,7 @@ pub(crate) fn transaction_report(
         transactions,
         tps: per_second(transactions, time.unwrap_or(Duration::from_millis(totals.runtime_ms))),
         lat_ns: latency(&totals.latency),
-        steps: StepReports { read, log_write, sync, write_back_wait },
+        steps,
         io: DatabaseIoReports {
             data_reads: io(DatabaseIoKind::DataRead),
             merge_reads: io(DatabaseIoKind::MergeRead),

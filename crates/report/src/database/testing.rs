@@ -25,6 +25,7 @@ pub(crate) fn innodb() -> Database {
         pages_per_file: 65_536,
         direct: true,
         reads: PageReads::Count(9),
+        cpu: Duration::ZERO,
         skew: None,
         log: DatabaseLog {
             block: LOG_BLOCK as u32,
@@ -89,11 +90,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn does(mut self, transactions: u64, us: [u64; TransactionStep::ALL.len()]) -> Self {
+    pub(crate) fn does(mut self, transactions: u64, us: [u64; 4]) -> Self {
         for at in 0..transactions {
             // No two are alike.
             let us = us.map(|us| us + if us > 0 { at } else { 0 });
-            self.steps.iter_mut().zip(us).for_each(|(step, us)| step.record(us * 1000));
+            self.steps
+                .iter_mut()
+                .zip(us.into_iter().chain([0]))
+                .for_each(|(step, us)| step.record(us * 1000));
             self.transactions.record((us.iter().sum::<u64>() + 10) * 1000);
         }
         self

@@ -96,6 +96,9 @@ pub struct StepReports {
     pub sync: StepReport,
     /// Waiting because too many changes are not written back.
     pub write_back_wait: StepReport,
+    /// Using the CPU; absent without `transaction_cpu`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compute: Option<StepReport>,
 }
 
 /// One step, with a sample for each transaction: 0 if it skipped the step.
@@ -191,13 +194,14 @@ impl DatabaseReport {
 
 impl StepReports {
     /// All steps in order, with their names in texts.
-    pub(crate) fn all(&self) -> [(&'static str, &StepReport); 4] {
-        [
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &StepReport)> {
+        let steps = [
             ("read", &self.read),
             ("log write", &self.log_write),
             ("sync", &self.sync),
             ("write-back wait", &self.write_back_wait),
-        ]
+        ];
+        self.compute.iter().map(|compute| ("compute", compute)).chain(steps)
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) const DATABASES: &[Family<DatabaseReport>] = families! {
     Gauge "ferrio_database_step_ratio", "Share of the steps in the time of transactions",
         |database| {
             let steps = database.figures.steps.all();
-            each("step", steps.into_iter().map(|(name, step)| (word(name), ratio(step.share))))
+            each("step", steps.map(|(name, step)| (word(name), ratio(step.share))))
         };
     Counter "ferrio_database_ios", "I/Os and syncs by what they are for",
         |database| each("kind", database.figures.io.all().map(|(kind, io)| (kind, io.total_ios)));
@@ -83,7 +83,7 @@ fn word(name: &str) -> String {
 }
 
 fn of_steps(database: &DatabaseReport, points: fn(&LatencyReport) -> Vec<MetricPoint>) -> Vec<MetricPoint> {
-    let steps = database.figures.steps.all().into_iter();
+    let steps = database.figures.steps.all();
     let of_step = |(name, step): (&str, &StepReport)| {
         points(&step.lat_ns)
             .into_iter()

@@ -1,6 +1,6 @@
 //! The steps of a transaction: page reads, appends to the log, the commit, changes that are written back later.
 
-use ferrio_job::{Direction, WriteBack};
+use ferrio_job::{Database, Direction, WriteBack};
 
 use super::page_choice::PageChoice;
 use super::{DatabaseCounts, SharedDatabase, SharedWriteBack, pages_used};
@@ -19,6 +19,15 @@ pub(super) struct SessionPath {
     stage: TransactionStage,
     /// Whether something was appended to the log.
     appended: bool,
+    /// Whether the transaction has computed before its next page, or before its first append.
+    computed: bool,
+}
+
+/// CPU time that a transaction has used when it still uses `left` pages, ns: the same for each of them, and for what follows the last one.
+fn cpu_before(database: &Database, left: u32) -> u64 {
+    let parts = u128::from(pages_used(database.reads)) + 1;
+    let done = parts - u128::from(left).min(parts);
+    u64::try_from(database.cpu.as_nanos() * done / parts).unwrap_or(u64::MAX)
 }
 
 /// The next step.
@@ -48,6 +57,7 @@ impl SessionPath {
             used: 0,
             stage: TransactionStage::Reads(pages_used(shared.database.reads)),
             appended: false,
+            computed: false,
         }
     }
 
@@ -55,7 +65,12 @@ impl SessionPath {
         let database = &shared.database;
         loop {
             match self.stage {
+                TransactionStage::Reads(left) if !self.computed && !database.cpu.is_zero() => {
+                    self.computed = true;
+                    return Step::Compute { ns: cpu_before(database, left) };
+                }
                 TransactionStage::Reads(0) => {
+                    self.computed = false;
                     // Pages that a transaction changes without reading them also count as used.
                     while (self.used as usize) < self.changed.len() {
                         self.use_page();
@@ -64,6 +79,7 @@ impl SessionPath {
                 }
                 TransactionStage::Reads(left) => {
                     self.stage = TransactionStage::Reads(left - 1);
+                    self.computed = false;
                     let page = self.use_page();
                     if shared.pool.as_ref().is_some_and(|pool| pool.use_page(page)) {
                         counts.pool_hits += 1;

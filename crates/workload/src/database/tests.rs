@@ -37,6 +37,7 @@ fn database(write_back: WriteBack) -> Database {
         pages_per_file: 100,
         direct: false,
         reads: PageReads::Count(3),
+        cpu: Duration::ZERO,
         skew: None,
         log: DatabaseLog { block: BLOCK as u32, appends: 2, size: 1 << 20, full_pages: false, direct: false },
         commit: Commit { sync: CommitSync::Fsync, group: 1 },
@@ -110,12 +111,28 @@ fn words(steps: &[Step]) -> Vec<String> {
         }
         Step::Sync { file, kind: SyncKind::Fsync } => format!("s{file}"),
         Step::Sync { file, .. } => format!("d{file}"),
+        Step::Compute { ns } => format!("c{ns}"),
         Step::Commit => "commit".to_owned(),
         Step::AwaitWriteBack => "wait".to_owned(),
         Step::WrittenBack { count } => format!("done{count}"),
         step => panic!("{step:?}"),
     };
     steps.iter().map(word).collect()
+}
+
+#[test]
+fn a_transaction_computes_before_each_page_and_before_its_appends() {
+    let mut scene = Scene::new(&Database { cpu: Duration::from_nanos(1000), ..with_pages(|_| {}) });
+    for _ in 0..2 {
+        let words: Vec<_> =
+            words(&scene.transaction(0)).into_iter().map(|word| word.replace("r1", "r0")).collect();
+        let want = "c250 r0:16k c500 r0:16k c750 r0:16k c1000 w2:4k w2:4k commit wait";
+        assert_eq!(words.join(" "), want);
+    }
+    let mut pooled = Database { cpu: Duration::from_nanos(400), ..with_pages(|_| {}) };
+    pooled.reads = PageReads::Pool { pages: 200, touched: 3 };
+    let words = words(&Scene::new(&pooled).transaction(0));
+    assert_eq!(words[..4], ["c100", "c200", "c300", "c400"], "pages in the pool take CPU time too");
 }
 
 fn ios(steps: &[Step]) -> impl Iterator<Item = Io> {

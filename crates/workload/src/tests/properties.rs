@@ -160,7 +160,7 @@ proptest! {
                     ends[io.file as usize] += io.len;
                 }
                 Step::Sync { .. }
-| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } | Step::AwaitLog | Step::EventEnd | Step::Commit | Step::AwaitWriteBack | Step::AwaitWork | Step::WrittenBack { .. } => {}
+| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } | Step::AwaitLog | Step::EventEnd | Step::Compute { .. } | Step::Commit | Step::AwaitWriteBack | Step::AwaitWork | Step::WrittenBack { .. } => {}
                 Step::PassEnd => break,
             }
         }

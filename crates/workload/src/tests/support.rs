@@ -86,6 +86,7 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
         Step::AwaitProgramTime { ms } => format!("program {ms} ms"),
         Step::AwaitLog => "log".to_owned(),
         Step::EventEnd => "event".to_owned(),
+        Step::Compute { ns } => format!("compute {ns} ns"),
         Step::Commit => "commit".to_owned(),
         Step::AwaitWriteBack => "await write-back".to_owned(),
         Step::AwaitWork => "await work".to_owned(),

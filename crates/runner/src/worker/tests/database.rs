@@ -11,6 +11,7 @@ use ferrio_job::{
 };
 use ferrio_results::{DatabaseFigures, DatabaseIo};
 use ferrio_stats::Latency;
+use nix::time::{ClockId, clock_gettime};
 
 use super::*;
 
@@ -26,6 +27,7 @@ fn database() -> Database {
         pages_per_file: 32,
         direct: false,
         reads: PageReads::Count(3),
+        cpu: Duration::ZERO,
         skew: None,
         log: DatabaseLog { block: 512, appends: 1, size: 64 << 10, full_pages: false, direct: false },
         commit: Commit { sync: CommitSync::Fdatasync, group: 1 },
@@ -189,6 +191,19 @@ fn the_times_of_the_steps_add_up_to_the_latency_of_transactions() {
     let all = totals.latency.sum();
     assert!(steps <= all && all - steps < all / 10, "{steps} of {all} ns");
     assert!(totals.database.steps[TransactionStep::Sync as usize].min() > 0);
+}
+
+#[test]
+fn a_transaction_uses_the_cpu_for_as_long_as_it_is_told() {
+    let cpu = Duration::from_micros(300);
+    let began = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap();
+    let totals = totals(&Database { cpu, ..database() }, 200);
+    let used = Duration::from(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap() - began);
+    assert!(used >= 200 * cpu, "{used:?}");
+    let computed = &totals.database.steps[TransactionStep::Compute as usize];
+    assert_eq!(computed.count(), 200);
+    // The I/O of a transaction uses a part of its CPU time.
+    assert!(computed.min() > 10_000 && computed.sum() < totals.latency.sum(), "{} ns", computed.min());
 }
 
 #[test]
