@@ -33,6 +33,11 @@ pub trait Session {
     /// # Errors
     /// The session has failed, and has told its user why; the run ends.
     fn event(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), SessionFailed>;
+
+    /// True if the last event was the last one of this session. Other sessions go on.
+    fn has_ended(&self) -> bool {
+        false
+    }
 }
 
 /// A session has failed, and has told its user why.

@@ -80,6 +80,11 @@ impl RandomNumbers {
         self.stream.next();
     }
 
+    /// A number of 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.stream.next()
+    }
+
     /// A number in 0..1.
     pub fn uniform_double(&mut self) -> f64 {
         self.stream.uniform()

@@ -31,10 +31,14 @@ impl SessionEvent {
         Ok(())
     }
 
-    /// Performs one event.
+    /// Performs one event, the last one of the job if the session ends with it.
     pub(crate) fn perform(&mut self, job: &dyn JobHandle) -> Result<(), Errno> {
         let session = self.session.as_mut().ok_or(FAILED)?;
-        session.event(&|| job.is_over()).map_err(|_| FAILED)
+        session.event(&|| job.is_over()).map_err(|_| FAILED)?;
+        if session.has_ended() {
+            job.end_job();
+        }
+        Ok(())
     }
 }
 
@@ -68,6 +72,10 @@ mod tests {
             self.0 += 1;
             assert!(!is_over());
             if self.0 == 2 { Err(SessionFailed) } else { Ok(()) }
+        }
+
+        fn has_ended(&self) -> bool {
+            self.0 == 3
         }
     }
 
