@@ -25,6 +25,8 @@ mod one_file;
 mod random_numbers;
 mod reports;
 mod schemas;
+#[macro_use]
+mod sql;
 mod support;
 mod sysbench;
 mod verify;

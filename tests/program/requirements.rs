@@ -43,7 +43,14 @@ pub fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers where only root looks.
     let directories = env::split_paths(&path).chain([PathBuf::from("/usr/sbin"), PathBuf::from("/sbin")]);
+    let directories = directories.chain(postgresql_directories());
     directories.map(|directory| directory.join(program)).find(|file| file.is_file())
+}
+
+/// Debian keeps each release of PostgreSQL in a directory of its own.
+fn postgresql_directories() -> impl Iterator<Item = PathBuf> {
+    let releases = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    releases.map(|release| release.path().join("bin"))
 }
 
 /// The path of a program that a test needs and has asked for with [`needs!`].

@@ -110,6 +110,9 @@ impl Offer {
         if login.tls {
             wanted |= CapabilityFlags::CLIENT_SSL;
         }
+        if login.database.is_empty() {
+            wanted -= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
+        }
         let capabilities = wanted & greeting.capabilities();
         let needed = CapabilityFlags::CLIENT_PROTOCOL_41 | CapabilityFlags::CLIENT_SECURE_CONNECTION;
         if !capabilities.contains(needed) {
