@@ -160,6 +160,7 @@ fn next_io(workload: &mut Workload) -> Io {
             | Step::AwaitProgramTime { .. }
             | Step::AwaitLog
             | Step::EventEnd
+            | Step::Compute { .. }
             | Step::Commit
             | Step::AwaitWriteBack
             | Step::AwaitWork

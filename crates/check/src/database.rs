@@ -91,7 +91,7 @@ pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
     // At most, each changed page is in the log too.
     let full_pages = match &database.write_back {
         WriteBack::Pages(pages) if is_at_most && in_session && database.log.full_pages => {
-            f64::from(pages.changed) * f64::from(database.page)
+            pages.changed * f64::from(database.page)
         }
         _ => 0.0,
     };
@@ -156,12 +156,17 @@ fn files(spec: &JobSpec, database: &Database) -> Vec<CheckedDatabaseFiles> {
     DatabaseFile::ALL.into_iter().map(of).filter(|kind| kind.files > 0).collect()
 }
 
+/// The certainty of a number of pages per transaction: a fraction is a mean, which some transactions exceed.
+fn mean_certainty(pages: f64) -> Certainty {
+    if pages.fract() == 0.0 { Certainty::Exact } else { Certainty::About }
+}
+
 /// The I/Os of a transaction.
 fn per_transaction(database: &Database) -> Vec<TransactionIo> {
     let page = f64::from(database.page);
     let log_bytes = f64::from(database.log.block) * f64::from(database.log.appends);
     let (reads, bound, formula) = match database.reads {
-        PageReads::Count(reads) => (f64::from(reads), Certainty::Exact, "r"),
+        PageReads::Count(reads) => (reads, mean_certainty(reads), "r"),
         PageReads::Pool { pages, touched } => {
             let data = (database.pages_per_file.saturating_mul(database.data_files.into())).max(1);
             let missing = 1.0 - (pages as f64 / data as f64).min(1.0);
@@ -215,12 +220,12 @@ fn background(
 
 /// The background I/O for a transaction that changes pages.
 fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
-    let changed = f64::from(pages.changed);
+    let changed = pages.changed;
     let bytes = changed * f64::from(database.page);
     let batch = f64::from(pages.batch.max(1));
     // Batches are full unless a time or a checkpoint ends them, and a pool merges changes of a waiting page.
     let merges = matches!(database.reads, PageReads::Pool { .. });
-    let written = if merges { Certainty::AtMost } else { Certainty::Exact };
+    let written = if merges { Certainty::AtMost } else { mean_certainty(changed) };
     let are_full = pages.interval.is_zero() && (pages.batch <= 1 || checkpoints_of(database).is_none());
     let bound = match (are_full, merges) {
         (true, _) => written,
@@ -317,7 +322,7 @@ fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
 
 fn back_pressure(database: &Database) -> Option<BackPressure> {
     Some(match &database.write_back {
-        WriteBack::Pages(pages) if pages.changed == 0 => return None,
+        WriteBack::Pages(pages) if pages.changed <= 0.0 => return None,
         WriteBack::Pages(pages) => BackPressure {
             dirty_pages: Some(pages.most_dirty),
             waiting_tables: None,

@@ -93,7 +93,7 @@ impl JobWork for JobSpec {
         {
             return self.works()
                 && match role {
-                    DatabaseRole::Session => database.reads != PageReads::Count(0),
+                    DatabaseRole::Session => database.reads != PageReads::Count(0.0),
                     DatabaseRole::Compactor => true,
                     DatabaseRole::Cleaner | DatabaseRole::Flusher => false,
                 };

@@ -34,7 +34,9 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], run_arguments: &[Ar
         Operand::Jobs(own) => subcommand.args(run_arguments).args(own.iter().map(ProgramOptionRow::argument)),
         Operand::Foreign(arguments) => arguments().name(command.name).about(command.help),
         Operand::Own(arguments) | Operand::Helper { command: arguments, .. } => {
-            subcommand.args(arguments().get_arguments().cloned())
+            let arguments = arguments();
+            let commands = arguments.get_subcommands().cloned();
+            subcommand.args(arguments.get_arguments().cloned()).subcommands(commands)
         }
         Operand::None | Operand::OneOf { .. } | Operand::Optional { .. } => {
             let help = Arg::new("help").short('h').long("help").num_args(0).help("Print help on the command");

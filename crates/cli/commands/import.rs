@@ -1,12 +1,13 @@
 //! `ferrio import`: converts a trace of another program to an I/O log for read_iolog.
 //!
 //! `ferrio_trace::import` does the conversion. [`options`] has the options, [`trace`] opens the trace, [`outputs`] writes the files,
-//! [`report`] prints the summary, and [`job`] builds the job file.
+//! [`report`] prints the summary, and [`job`] builds the job file. [`status`] makes job files of models from the counters of databases.
 
 mod job;
 mod options;
 mod outputs;
 mod report;
+mod status;
 mod trace;
 
 use std::ffi::OsString;
@@ -45,7 +46,10 @@ application stay unchanged. --keep-paths, --rename and --target name others.
 
   strace -f -tt -T -o app.trace ./app
   ferrio import app.trace -o app.log --job app.fio
-  ferrio app.fio";
+  ferrio app.fio
+
+`ferrio import innodb-status` and `ferrio import postgres-status` write the job
+file of a running database from its counters; --help after them says more.";
 
 /// Converts the trace.
 ///
@@ -53,6 +57,9 @@ application stay unchanged. --keep-paths, --rename and --target name others.
 /// The arguments are invalid.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
+    if let Some((server, arguments)) = status::ImportedServer::of(&arguments) {
+        return status::run(server, arguments, invocation.messages);
+    }
     let options = ImportOptions(&arguments);
     // Without an import, the reader of the log closed the pipe.
     if let Some(import) = import(&options)?.filter(|_| !options.is_quiet()) {

@@ -92,7 +92,7 @@ pub const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "import",
         operand: Operand::Own(import::command),
-        help: "Convert a trace (blkparse, strace, biosnoop, CSV) into an I/O log to replay",
+        help: "Convert a trace (blkparse, strace, biosnoop, CSV) into an I/O log to replay, or counters of a database into a job",
         details: import::LONG_HELP,
         run: import::run,
     },

@@ -69,10 +69,10 @@ pub struct Database {
 }
 
 /// The pages that a transaction reads, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PageReads {
-    /// So many.
-    Count(u32),
+    /// So many on average.
+    Count(f64),
     /// Those that it uses and that are not in the buffer pool.
     Pool {
         /// Pages that the pool holds, at least 1.
@@ -116,10 +116,10 @@ pub enum WriteBack {
 }
 
 /// The write-back of pages, by one job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageWriteBack {
-    /// Pages that a transaction changes.
-    pub changed: u32,
+    /// Pages that a transaction changes, on average.
+    pub changed: f64,
     /// Transactions wait while more pages than this are changed and not written back.
     pub most_dirty: u32,
     /// Pages that are written back together, at least 1.
@@ -169,6 +169,14 @@ pub enum DatabaseRole {
     Flusher,
     /// Merges tables.
     Compactor,
+}
+
+impl PageWriteBack {
+    /// Most pages that a transaction changes.
+    #[must_use]
+    pub fn most_changed(&self) -> u64 {
+        self.changed.ceil() as u64
+    }
 }
 
 impl DatabaseRole {
@@ -299,7 +307,9 @@ impl Database {
     #[must_use]
     pub fn most_appended(&self) -> u64 {
         let pages = match &self.write_back {
-            WriteBack::Pages(pages) if self.log.full_pages => u64::from(pages.changed) * u64::from(self.page),
+            WriteBack::Pages(pages) if self.log.full_pages => {
+                pages.most_changed().saturating_mul(self.page.into())
+            }
             _ => 0,
         };
         (u64::from(self.log.block) * u64::from(self.log.appends)).saturating_add(pages)
@@ -312,7 +322,7 @@ impl Database {
     pub fn full_log(&self) -> Option<u64> {
         let WriteBack::Pages(pages) = &self.write_back else { return None };
         let Checkpoint { log, interval } = pages.checkpoint;
-        if pages.changed == 0 || (log.is_none() && interval.is_none()) {
+        if pages.changed <= 0.0 || (log.is_none() && interval.is_none()) {
             return None;
         }
         let of_sessions = self.most_appended().saturating_mul(self.sessions.into());

@@ -9,6 +9,7 @@ mod cleaner;
 mod dirty_pages;
 mod group_commit;
 mod log;
+mod mean_count;
 mod page_choice;
 mod session;
 mod tables;
@@ -288,11 +289,11 @@ fn sync_kind(sync: WriteBackSync) -> Option<SyncKind> {
     }
 }
 
-/// Number of pages that a transaction uses.
-fn pages_used(reads: PageReads) -> u32 {
+/// Number of pages that a transaction uses, on average.
+fn pages_used(reads: PageReads) -> f64 {
     match reads {
         PageReads::Count(count) => count,
-        PageReads::Pool { touched, .. } => touched,
+        PageReads::Pool { touched, .. } => touched.into(),
     }
 }
 

@@ -6,6 +6,7 @@ mod check_paths;
 mod compare;
 mod import;
 mod import_outputs;
+mod import_status;
 mod quick;
 mod report;
 mod sweep;

@@ -12,7 +12,7 @@ use ferrio_trace::import::names::{NameRules, is_valid, is_valid_directory};
 use ferrio_trace::import::select::{ImportSelection, Pattern, SelectedIo};
 use ferrio_trace::import::{ImportSettings, TraceFormat};
 
-use super::refusal;
+use super::{refusal, status};
 use crate::commands::subcommand::{flag, operand, option};
 use crate::error::Error;
 use crate::output_file::{becomes_file, is_descriptor};
@@ -28,7 +28,7 @@ pub fn command() -> Command {
     let text = |name, value, help| option(name, value, help).value_parser(NonEmptyStringValueParser::new());
     let name = |name, value, help| option(name, value, help).value_parser(value_parser!(OsString));
     let time = |name, help| option(name, "SECONDS", help).value_parser(seconds);
-    Command::new("import").args([
+    let command = Command::new("import").args([
         operand("trace", "TRACE", "The trace, which may be compressed with gzip; - is standard input")
             .default_value(STDIN)
             .hide_default_value(true)
@@ -69,7 +69,11 @@ pub fn command() -> Command {
             .default_value("10")
             .value_parser(percent),
         flag("quiet", "Do not print the summary").short('q'),
-    ])
+    ]);
+    command
+        .subcommands(status::commands())
+        .disable_help_subcommand(true)
+        .args_conflicts_with_subcommands(true)
 }
 
 fn seconds(text: &str) -> Result<u64, String> {

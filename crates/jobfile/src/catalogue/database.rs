@@ -14,8 +14,8 @@ rows! {
             Works; "Mean arrivals of transactions per second over all sessions, at random times; 0: each session begins one when its last has ended";
         TransactionCpu: "transaction_cpu", Time, Microseconds, default "0", max 3600000000, under "workload";
             Works; "CPU time that a transaction uses in its session, that of its I/O included; 0: no more than its I/O needs";
-        PageReads: "page_reads", Int, Count, min 0, max 100000, under "workload";
-            Works; "Pages that a transaction reads, one after the other";
+        PageReads: "page_reads", Float, Plain, min 0, max 100000, under "workload";
+            Works; "Pages that a transaction reads, one after the other; a fraction is a mean: with 2.5, they are 2 and 3 in turn";
         BufferPool: "buffer_pool", Size, Bytes, min 1, under "workload";
             Works; "Size of a simulated buffer pool: a transaction reads only pages that are not in it; replaces page_reads";
         PagesUsed: "pages_used", Int, Count, min 1, max 100000, under "buffer_pool";
@@ -36,8 +36,8 @@ rows! {
             Works; "How a commit makes the log durable";
         GroupCommit: "group_commit", Int, Count, min 0, max 1000000, under "workload";
             Works; "The most transactions that one sync of the log serves; 0: all that wait";
-        PagesChanged: "pages_changed", Int, Count, min 0, max 100000, under "workload";
-            Works; "Pages that a transaction changes and the cleaner writes back later";
+        PagesChanged: "pages_changed", Float, Plain, min 0, max 100000, under "workload";
+            Works; "Pages that a transaction changes and the cleaner writes back later; a fraction is a mean";
         WriteBackBatch: "write_back_batch", Int, Count, min 1, max 4096, under "workload";
             Works; "Pages that are written back together; with tables: pages per I/O of the flusher and the compactor";
         WriteBackSync: "write_back_sync", Enum, Plain, of WriteBackSync, under "workload";

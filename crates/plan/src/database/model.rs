@@ -37,7 +37,7 @@ pub(crate) fn resolve(job: &Job, model: DatabaseModel, spec: &JobSpec, findings:
                 pages: (bytes / u64::from(page)).max(1),
                 touched: options.value(Opt::PagesUsed),
             },
-            None => PageReads::Count(options.value(Opt::PageReads)),
+            None => PageReads::Count(options.if_given(Opt::PageReads).unwrap_or(0.0)),
         },
         cpu: options.value(Opt::TransactionCpu),
         skew: match spec.distribution {
@@ -59,8 +59,8 @@ pub(crate) fn resolve(job: &Job, model: DatabaseModel, spec: &JobSpec, findings:
 }
 
 fn write_back_of_pages(options: &Options, log_size: u64) -> PageWriteBack {
-    let changed = options.value(Opt::PagesChanged);
-    let is_doubled = changed > 0 && options.value(Opt::DoubleWrite);
+    let changed = options.if_given(Opt::PagesChanged).unwrap_or(0.0);
+    let is_doubled = changed > 0.0 && options.value(Opt::DoubleWrite);
     let log = match options.value(Opt::CheckpointLog) {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(percent) => percent_of(log_size, percent),

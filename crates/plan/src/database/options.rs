@@ -125,7 +125,7 @@ fn without_effect(job: &Job, opt: Opt, model: DatabaseModel) -> Option<&'static 
         None => opt.preset(model) == Some("0"),
     };
     // No model changes nothing by default.
-    let changes_nothing = job.options.if_given::<u32>(Opt::PagesChanged) == Some(0);
+    let changes_nothing = job.options.if_given::<f64>(Opt::PagesChanged) == Some(0.0);
     match opt {
         Opt::PagesUsed if !job.options.is_given(Opt::BufferPool) => {
             Some("it counts pages that may be in the pool of `buffer_pool`")

@@ -83,10 +83,10 @@ fn the_presets_are_those_of_their_databases() {
         (innodb.model, innodb.sessions, innodb.page, innodb.direct),
         (DatabaseModel::Innodb, 32, 16384, true)
     );
-    assert_eq!(innodb.reads, PageReads::Count(9));
+    assert_eq!(innodb.reads, PageReads::Count(9.0));
     assert_eq!((innodb.log.block, innodb.log.appends, innodb.commit.group), (4096, 1, 1));
     let WriteBack::Pages(pages) = innodb.write_back else { panic!("pages") };
-    assert_eq!((pages.changed, pages.most_dirty, pages.batch), (1, 256, 1));
+    assert_eq!((pages.changed, pages.most_dirty, pages.batch), (1.0, 256, 1));
     assert_eq!((pages.double_write, pages.sync), (Some(2 << 20), WriteBackSync::Fsync));
     assert_eq!(pages.checkpoint, Checkpoint { log: Some(2 << 20), interval: None });
 
@@ -103,7 +103,7 @@ fn the_presets_are_those_of_their_databases() {
     assert_eq!((tables.table, tables.block, tables.amplification), (4 << 20, 64 << 10, 10.0));
 
     let etcd = model("etcd", "");
-    assert_eq!((etcd.sessions, etcd.reads, etcd.log.block), (1, PageReads::Count(0), 2300));
+    assert_eq!((etcd.sessions, etcd.reads, etcd.log.block), (1, PageReads::Count(0.0), 2300));
     let WriteBack::Pages(pages) = etcd.write_back else { panic!("pages") };
     assert_eq!(pages.interval, Duration::from_millis(100));
 }
@@ -114,7 +114,7 @@ fn options_replace_the_presets() {
         "innodb",
         "page_reads=6\ngroup_commit=4\nwrite_back_batch=64\nbs=8k\ndirect=0\nrandom_distribution=zipf:0.9\n",
     );
-    assert_eq!((database.reads, database.commit.group, database.page), (PageReads::Count(6), 4, 8192));
+    assert_eq!((database.reads, database.commit.group, database.page), (PageReads::Count(6.0), 4, 8192));
     assert!(!database.direct);
     assert_eq!(database.skew.unwrap().shape, SkewShape::Zipf(0.9));
     assert!(!model("innodb", "buffered=1\n").direct);

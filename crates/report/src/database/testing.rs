@@ -24,7 +24,7 @@ pub(crate) fn innodb() -> Database {
         data_files: 1,
         pages_per_file: 65_536,
         direct: true,
-        reads: PageReads::Count(9),
+        reads: PageReads::Count(9.0),
         cpu: Duration::ZERO,
         skew: None,
         log: DatabaseLog {
@@ -36,7 +36,7 @@ pub(crate) fn innodb() -> Database {
         },
         commit: Commit { sync: CommitSync::Fsync, group: 1 },
         write_back: WriteBack::Pages(PageWriteBack {
-            changed: 1,
+            changed: 1.0,
             most_dirty: 256,
             batch: 1,
             double_write: Some(2 << 20),

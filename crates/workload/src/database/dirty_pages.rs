@@ -65,7 +65,8 @@ struct SessionProgress {
 impl DirtyPages {
     pub(super) fn new(write_back: &PageWriteBack, database: &Database) -> Self {
         let sessions = database.sessions;
-        let room = u64::from(sessions) * u64::from(write_back.changed) + u64::from(write_back.most_dirty);
+        let room =
+            u64::from(sessions).saturating_mul(write_back.most_changed()) + u64::from(write_back.most_dirty);
         DirtyPages {
             most: write_back.most_dirty.into(),
             batch: write_back.batch.max(1).into(),

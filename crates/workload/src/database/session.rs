@@ -2,6 +2,7 @@
 
 use ferrio_job::{Database, Direction, WriteBack};
 
+use super::mean_count::MeanCount;
 use super::page_choice::PageChoice;
 use super::{DatabaseCounts, SharedDatabase, SharedWriteBack, pages_used};
 use crate::step::{Io, Step};
@@ -12,6 +13,11 @@ pub(super) struct SessionPath {
     /// Number in the load.
     thread: u32,
     choice: PageChoice,
+    /// How many pages each transaction uses, and how many of them it changes.
+    uses: MeanCount,
+    changes: MeanCount,
+    /// How many pages this transaction uses.
+    pages: u32,
     /// The pages that the transaction changes: the last ones that it uses.
     changed: Vec<u64>,
     /// Pages used so far.
@@ -23,9 +29,10 @@ pub(super) struct SessionPath {
     computed: bool,
 }
 
-/// CPU time that a transaction has used when it still uses `left` pages, ns: the same for each of them, and for what follows the last one.
-fn cpu_before(database: &Database, left: u32) -> u64 {
-    let parts = u128::from(pages_used(database.reads)) + 1;
+/// CPU time that a transaction has used when it still uses `left` of its pages, ns: the same for each of them, and for what follows the
+/// last one.
+fn cpu_before(database: &Database, pages: u32, left: u32) -> u64 {
+    let parts = u128::from(pages) + 1;
     let done = parts - u128::from(left).min(parts);
     u64::try_from(database.cpu.as_nanos() * done / parts).unwrap_or(u64::MAX)
 }
@@ -46,19 +53,34 @@ enum TransactionStage {
 
 impl SessionPath {
     pub(super) fn new(shared: &SharedDatabase, thread: u32) -> Self {
-        let changed = match &shared.database.write_back {
-            WriteBack::Pages(pages) => pages.changed as usize,
-            WriteBack::Tables(_) => 0,
+        let (changed, most_changed) = match &shared.database.write_back {
+            WriteBack::Pages(pages) => (pages.changed, pages.most_changed()),
+            WriteBack::Tables(_) => (0.0, 0),
         };
-        SessionPath {
+        let count = |mean| MeanCount::new(mean, thread, shared.database.sessions);
+        let mut path = SessionPath {
             thread,
             choice: PageChoice::new(&shared.database, shared.seed, thread),
-            changed: vec![0; changed],
+            uses: count(pages_used(shared.database.reads)),
+            changes: count(changed),
+            pages: 0,
+            changed: Vec::with_capacity(most_changed as usize),
             used: 0,
-            stage: TransactionStage::Reads(pages_used(shared.database.reads)),
+            stage: TransactionStage::End,
             appended: false,
             computed: false,
-        }
+        };
+        path.begin();
+        path
+    }
+
+    /// Begins a transaction.
+    fn begin(&mut self) {
+        self.pages = self.uses.next();
+        self.changed.clear();
+        self.changed.resize(self.changes.next() as usize, 0);
+        self.used = 0;
+        self.stage = TransactionStage::Reads(self.pages);
     }
 
     pub(super) fn next(&mut self, shared: &SharedDatabase, counts: &mut DatabaseCounts) -> Step {
@@ -67,7 +89,7 @@ impl SessionPath {
             match self.stage {
                 TransactionStage::Reads(left) if !self.computed && !database.cpu.is_zero() => {
                     self.computed = true;
-                    return Step::Compute { ns: cpu_before(database, left) };
+                    return Step::Compute { ns: cpu_before(database, self.pages, left) };
                 }
                 TransactionStage::Reads(0) => {
                     self.computed = false;
@@ -122,8 +144,7 @@ impl SessionPath {
                     return Step::AwaitWriteBack;
                 }
                 TransactionStage::End => {
-                    self.stage = TransactionStage::Reads(pages_used(database.reads));
-                    self.used = 0;
+                    self.begin();
                     return Step::EventEnd;
                 }
             }

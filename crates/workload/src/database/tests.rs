@@ -17,7 +17,7 @@ const BLOCK: u64 = 4096;
 
 fn page_write_back() -> PageWriteBack {
     PageWriteBack {
-        changed: 1,
+        changed: 1.0,
         most_dirty: 256,
         batch: 4,
         double_write: Some(10 * PAGE),
@@ -36,7 +36,7 @@ fn database(write_back: WriteBack) -> Database {
         data_files: 2,
         pages_per_file: 100,
         direct: false,
-        reads: PageReads::Count(3),
+        reads: PageReads::Count(3.0),
         cpu: Duration::ZERO,
         skew: None,
         log: DatabaseLog { block: BLOCK as u32, appends: 2, size: 1 << 20, full_pages: false, direct: false },
@@ -156,16 +156,31 @@ fn a_transaction_reads_appends_commits_and_leaves_its_changes_to_others() {
 
 #[test]
 fn what_a_transaction_does_not_do_has_no_step() {
-    let mut quiet = with_pages(|pages| pages.changed = 0);
+    let mut quiet = with_pages(|pages| pages.changed = 0.0);
     quiet.log.appends = 0;
     assert_eq!(Scene::new(&quiet).transaction(0).len(), 3, "reads only: nothing to commit");
-    quiet.reads = PageReads::Count(0);
+    quiet.reads = PageReads::Count(0.0);
     assert!(Scene::new(&quiet).transaction(0).is_empty());
 }
 
 #[test]
+fn pages_are_read_and_changed_as_often_as_their_means_say() {
+    let mut few = with_pages(|pages| pages.changed = 0.4);
+    few.reads = PageReads::Count(2.6);
+    let mut scene = Scene::new(&few);
+    let reads = |steps: &[Step]| ios(steps).filter(|io| io.direction == Direction::Read).count();
+    let counts: Vec<usize> = (0..500).map(|at| reads(&scene.transaction(at % 2))).collect();
+    assert_eq!(
+        (counts.iter().sum::<usize>(), counts.iter().min(), counts.iter().max()),
+        (1300, Some(&2), Some(&3))
+    );
+    scene.end_sessions();
+    assert_eq!(ios(&scene.background(2, 0).0).filter(|io| io.file < 2).count(), 200);
+}
+
+#[test]
 fn the_pages_changed_are_the_last_ones_read() {
-    let mut scene = Scene::new(&with_pages(|pages| (pages.changed, pages.batch) = (2, 2)));
+    let mut scene = Scene::new(&with_pages(|pages| (pages.changed, pages.batch) = (2.0, 2)));
     for _ in 0..5 {
         let steps = scene.transaction(1);
         let read: HashSet<_> = ios(&steps[1..3]).map(|io| (io.file, io.offset)).collect();
@@ -429,7 +444,7 @@ fn changes_of_a_page_in_the_pool_are_merged_while_it_waits() {
     (0..10).for_each(|_| drop(scene.transaction(0)));
     scene.end_sessions();
     assert_eq!(words(&scene.background(2, 0).0), ["w0:16k", "s0", "done1"]);
-    let mut counted = Scene::new(&Database { reads: PageReads::Count(1), ..pooled });
+    let mut counted = Scene::new(&Database { reads: PageReads::Count(1.0), ..pooled });
     (0..10).for_each(|_| drop(counted.transaction(0)));
     counted.end_sessions();
     assert_eq!(ios(&counted.background(2, 0).0).count(), 10, "without a pool each change is one");

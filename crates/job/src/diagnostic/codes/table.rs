@@ -378,7 +378,7 @@ subjects! {
         "compare" Stderr: "`ferrio compare` cannot compare reports, or a figure is worse than it may be";
         "quick" Stderr: "`ferrio quick` cannot measure a place";
         "report" Stderr: "`ferrio report` cannot make a page";
-        "import" Stderr: "`ferrio import` cannot make an I/O log of a trace";
+        "import" Stderr: "`ferrio import` cannot make an I/O log of a trace, or a job of the counters of a database";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
         "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";
         "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";

@@ -26,7 +26,7 @@ fn database() -> Database {
         data_files: 2,
         pages_per_file: 32,
         direct: false,
-        reads: PageReads::Count(3),
+        reads: PageReads::Count(3.0),
         cpu: Duration::ZERO,
         skew: None,
         log: DatabaseLog { block: 512, appends: 1, size: 64 << 10, full_pages: false, direct: false },
@@ -37,7 +37,7 @@ fn database() -> Database {
 
 fn page_write_back() -> PageWriteBack {
     PageWriteBack {
-        changed: 1,
+        changed: 1.0,
         most_dirty: 16,
         batch: 4,
         double_write: Some(32 << 10),
@@ -210,7 +210,7 @@ fn a_transaction_uses_the_cpu_for_as_long_as_it_is_told() {
 fn one_sync_serves_all_that_wait_for_it() {
     let grouped = Database {
         sessions: 8,
-        reads: PageReads::Count(0),
+        reads: PageReads::Count(0.0),
         commit: Commit { sync: CommitSync::Fsync, group: 0 },
         ..database()
     };

@@ -82,7 +82,7 @@ fn sessions_that_wait_are_all_let_through() {
             (pages.most_dirty, pages.batch) = (4, batch);
             pages.checkpoint.interval = Some(Duration::from_secs(1));
         });
-        let mut few = Database { sessions: SESSIONS, reads: PageReads::Count(1), ..few };
+        let mut few = Database { sessions: SESSIONS, reads: PageReads::Count(1.0), ..few };
         few.log.size = log_blocks * BLOCK;
         let shared = SharedDatabase::new(&few, 1);
         let threads: Vec<OnceLock<Thread>> = (0..=SESSIONS).map(|_| OnceLock::new()).collect();
@@ -226,7 +226,7 @@ fn what_a_checkpoint_has_covered_stays_covered() {
 
 #[test]
 fn appends_alone_wake_the_cleaner_for_a_checkpoint() {
-    let mut quiet = with_pages(|pages| (pages.changed, pages.checkpoint.log) = (0, Some(1)));
+    let mut quiet = with_pages(|pages| (pages.changed, pages.checkpoint.log) = (0.0, Some(1)));
     quiet.log.size = 100 * BLOCK;
     let mut scene = Scene::new(&quiet);
     assert_eq!(words(&scene.transaction(0))[3..], ["w2:4k", "w2:4k", "commit", "wait"]);
