@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use ferrio_sql::{Connection, Keep, Login, Reply, SqlError, StatementId, Value};
+use ferrio_sql::{Connection, Driver, Keep, Login, Reply, SqlError, StatementId, Value};
 
 use crate::counters::{Counters, ThreadCounters};
 use crate::dry_run::DryRun;
 use crate::failure::{Call, CallFailure, Consequence, call_lines, connect_lines, consequence};
-use crate::options::{DatabaseOptions, Driver};
+use crate::options::DatabaseOptions;
 
 /// Makes a connection.
 pub type Connect = dyn Fn(Driver, &Login) -> Result<Box<dyn Connection>, SqlError> + Send + Sync;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use ferrio_sql::{Address, ServerError, SqlError};
+use ferrio_sql::{Address, Driver, ServerError, SqlError};
 
-use crate::options::{DatabaseOptions, Driver};
+use crate::options::DatabaseOptions;
 
 /// Numbers that clients of MySQL give to errors of their own.
 const UNREACHABLE: u32 = 2002;

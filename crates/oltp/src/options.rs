@@ -1,29 +1,6 @@
 //! The options of the database: `--db-…`, `--mysql-…` and `--pgsql-…`.
 
-use ferrio_sql::{Address, Login};
-
-/// A database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
-    /// MySQL and MariaDB.
-    Mysql,
-    /// PostgreSQL.
-    Pgsql,
-}
-
-impl Driver {
-    /// All of them, in the order of help.
-    pub const ALL: [Driver; 2] = [Driver::Mysql, Driver::Pgsql];
-
-    /// The word of `--db-driver`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Driver::Mysql => "mysql",
-            Driver::Pgsql => "pgsql",
-        }
-    }
-}
+use ferrio_sql::{Address, Driver, Login};
 
 /// The options of the database of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +32,10 @@ pub struct DatabaseOptions {
 impl DatabaseOptions {
     /// The addresses of all hosts and ports: the ports of the first host first.
     #[must_use]
-    pub fn addresses_of(hosts: &[String], ports: &[u16]) -> Vec<Address> {
-        let of_host = |host: &String| {
-            let host = host.clone();
-            ports.iter().map(move |&port| Address::Tcp { host: host.clone(), port })
+    pub fn addresses_of(driver: Driver, hosts: &[&str], ports: &[u16]) -> Vec<Address> {
+        let of_host = |host: &&str| {
+            let host = (*host).to_owned();
+            ports.iter().map(move |&port| driver.address(&host, port, None))
         };
         hosts.iter().flat_map(of_host).collect()
     }
@@ -103,8 +80,7 @@ mod tests {
 
     #[test]
     fn connections_go_to_each_port_of_each_host_in_turn() {
-        let hosts = ["a", "b"].map(str::to_owned);
-        let addresses = DatabaseOptions::addresses_of(&hosts, &[1, 2]);
+        let addresses = DatabaseOptions::addresses_of(Driver::Mysql, &["a", "b"], &[1, 2]);
         let options = DatabaseOptions { addresses, ..crate::connection::testing::options() };
         let place = |index| match options.login(index).address {
             Address::Tcp { host, port } => format!("{host}{port}"),

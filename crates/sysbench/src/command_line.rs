@@ -5,9 +5,6 @@
 use crate::log::{Level, Log, Refusal};
 use crate::options::{self, Kind, SysbenchOption};
 
-/// Options that choose databases, which sysbench knows whatever the test is.
-const DATABASE_PREFIXES: [&str; 3] = ["db-", "mysql-", "pgsql-"];
-
 /// The option for the test in versions before 1.0. Help does not list it.
 pub const OLD_TEST: &str = "test";
 
@@ -98,11 +95,7 @@ impl SysbenchCommandLine {
         for given in &self.given {
             let of_test = options::named(of_test, &given.name);
             let Some(option) = options::general(&given.name).or(of_test) else {
-                let refused = log.mistake(&format!("invalid option: {}", given.written));
-                if DATABASE_PREFIXES.iter().any(|prefix| given.name.starts_with(prefix)) {
-                    log.mistake("ferrio connects to no database; a job file with workload=innodb or workload=postgres does the I/O of one (`ferrio help workload`)");
-                }
-                return Err(refused);
+                return Err(log.mistake(&format!("invalid option: {}", given.written)));
             };
             if option.row().kind == Kind::Flag && given.flag().is_none() {
                 return Err(log.mistake(&format!("invalid option: {}", given.written)));
@@ -113,7 +106,7 @@ impl SysbenchCommandLine {
     }
 
     fn given(&self, option: SysbenchOption) -> Option<&WrittenOption> {
-        self.given.iter().rev().find(|given| given.name == option.row().name)
+        self.given.iter().rev().find(|given| option.row().is_named(&given.name))
     }
 
     /// The value of an option as text: the last one given, or its default. `None` if it has none or is cleared.

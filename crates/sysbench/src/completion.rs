@@ -10,7 +10,7 @@ use crate::{NAME, TESTS, commands_of};
 pub fn command() -> Command {
     let general = || GENERAL.iter().flat_map(|group| group.options).map(argument);
     let tests = TESTS.iter().map(|test| {
-        let word = Arg::new("command").value_parser(PossibleValuesParser::new(commands_of(test.name)));
+        let word = Arg::new("command").value_parser(PossibleValuesParser::new(commands_of(test)));
         let command = bare(test.name).about(test.about);
         command.args(general()).args(test.options.iter().map(argument)).arg(word)
     });

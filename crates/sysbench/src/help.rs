@@ -1,7 +1,9 @@
 //! The texts of `--help`, and of `ferrio help` about sysbench, its tests and their options.
 
-use crate::options::{GENERAL, SysbenchOptionRow, list};
-use crate::{TESTS, Test};
+use ferrio_oltp::OltpTest;
+
+use crate::options::{GENERAL, OLTP, SysbenchOption, SysbenchOptionRow, list};
+use crate::{RunCommand, TESTS, Test};
 
 /// The answer of `ferrio help sysbench`.
 pub const ABOUT: &str = "\
@@ -14,12 +16,20 @@ the same without the word.
   ferrio sysbench fileio --file-total-size=4G cleanup
   ferrio sysbench cpu --threads=4 run
 
-The tests are fileio, cpu, memory, threads and mutex. `ferrio sysbench --help`
-lists the general options, `ferrio sysbench fileio help` those of a test.
-Scripts (Lua) and databases (oltp_read_write and others) are refused: for the I/O
-of a database use a job file with the option workload (`ferrio help workload`).
-`ferrio help fileio` and `ferrio help file-test-mode` explain a test and an
-option.
+The tests are fileio, cpu, memory, threads and mutex, and those of databases:
+oltp_read_write, oltp_read_only, oltp_write_only, oltp_point_select,
+oltp_update_index, oltp_update_non_index, oltp_insert, oltp_delete,
+select_random_points, select_random_ranges and bulk_insert, on MySQL, MariaDB or
+PostgreSQL:
+
+  ferrio sysbench oltp_read_write --mysql-host=db --tables=10 --threads=8 prepare
+  ferrio sysbench oltp_read_write --mysql-host=db --tables=10 --threads=8 run
+
+`ferrio sysbench --help` lists the general options, `ferrio sysbench fileio help`
+those of a test. Scripts (Lua) are refused. To measure a disk under the I/O of a
+database without one, use a job file with the option workload (`ferrio help
+workload`). `ferrio help fileio` and `ferrio help file-test-mode` explain a test
+and an option.
 
 Options that sysbench does not have:
 
@@ -29,10 +39,11 @@ Options that sysbench does not have:
 docs/sysbench.md says what differs from sysbench.
 ";
 
-/// The alternative to scripts and tests of databases.
-pub const INSTEAD_OF_DATABASES: &str = "\
-ferrio runs no Lua scripts and connects to no database. To measure a disk under the I/O of a database, run a job with \
-workload=innodb, for example `ferrio --name=db --workload=innodb --size=10g --runtime=60`; see `ferrio help workload`";
+/// The alternative to scripts.
+pub const INSTEAD_OF_SCRIPTS: &str = "\
+ferrio runs no Lua scripts. The tests of databases are built in (`ferrio sysbench oltp_read_write help`). To measure a disk under the \
+I/O of a database without one, run a job with workload=innodb, for example `ferrio --name=db --workload=innodb --size=10g --runtime=60`; \
+see `ferrio help workload`";
 
 /// The names of all tests and options.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -48,22 +59,40 @@ fn options() -> impl Iterator<Item = (&'static SysbenchOptionRow, Option<&'stati
     )
 }
 
-/// The options of all tests and those of each, with a heading for each list.
+/// The options of all tests and those of each, with a heading for each list. Tests of tables share theirs.
 pub fn option_lists() -> impl Iterator<Item = (String, Vec<&'static SysbenchOptionRow>)> {
-    let general = GENERAL.iter().flat_map(|group| group.options).map(|option| option.row()).collect();
-    let of_test = |test: &'static Test| {
-        (
-            format!("Options of the test {}", test.name),
-            test.options.iter().map(|option| option.row()).collect(),
-        )
+    let rows = |options: &mut dyn Iterator<Item = &'static SysbenchOption>| {
+        options.map(|option| option.row()).collect()
     };
-    std::iter::once(("Options of all tests".to_owned(), general)).chain(TESTS.iter().map(of_test))
+    let general = rows(&mut GENERAL.iter().flat_map(|group| group.options));
+    let of_test = move |test: &'static Test| {
+        let heading = format!("Options of the test {}", test.name);
+        match test.run {
+            RunCommand::Sql(_) if test.options.len() > OLTP.len() => {
+                let own = &mut test.options.iter().filter(|option| !OLTP.contains(option));
+                (format!("{heading}, beside those of oltp_read_write"), rows(own))
+            }
+            RunCommand::Sql(_) => {
+                let heading = "Options of the tests oltp_read_write and others of tables";
+                (heading.to_owned(), rows(&mut test.options.iter()))
+            }
+            _ => (heading, rows(&mut test.options.iter())),
+        }
+    };
+    let is_listed = |test: &&Test| match test.run {
+        RunCommand::Sql(OltpTest::ReadWrite) => true,
+        RunCommand::Sql(_) => test.options.len() > OLTP.len(),
+        _ => true,
+    };
+    let of_tests = TESTS.iter().filter(is_listed).map(of_test);
+    std::iter::once(("Options of all tests".to_owned(), general)).chain(of_tests)
 }
 
 /// The answer of `ferrio help` about a test.
 pub fn on_test(name: &str) -> Option<String> {
-    let Test { about, options, .. } = TESTS.iter().find(|test| test.name == name)?;
-    let commands = super::commands_of(name).join(", ");
+    let test = TESTS.iter().find(|test| test.name == name)?;
+    let Test { about, options, .. } = test;
+    let commands = super::commands_of(test).join(", ");
     Some(format!(
         "{name}: a test of sysbench (`ferrio sysbench {name}`): {about}\n\n  Commands: {commands}\n\n{}\n\
          `ferrio sysbench --help` lists the options of all tests.\n",
@@ -73,8 +102,7 @@ pub fn on_test(name: &str) -> Option<String> {
 
 /// An option by its name, in which dashes and underscores are the same: a heading and a paragraph.
 pub fn on_option(name: &str) -> Option<[String; 2]> {
-    let name = name.replace('_', "-");
-    let (option, test) = options().find(|(option, _)| option.name == name)?;
+    let (option, test) = options().find(|(option, _)| option.is_named(name))?;
     let owner = test.map_or("sysbench".to_owned(), |test| format!("sysbench's test {}", test.name));
     let default = option.default.filter(|default| !default.is_empty());
     let default = default.map_or("no default".to_owned(), |default| format!("default: {default}"));
@@ -84,12 +112,19 @@ pub fn on_option(name: &str) -> Option<[String; 2]> {
     ])
 }
 
-/// A test of databases, which is missing: a heading and a paragraph.
+/// A load on a database that is none of the tests: a heading and a paragraph.
 pub fn on_database(name: &str) -> Option<[String; 2]> {
-    let answer = || {
-        [format!("{name}: a test of sysbench that ferrio does not have"), format!("{INSTEAD_OF_DATABASES}.")]
-    };
-    super::is_of_databases(name).then(answer)
+    super::is_of_databases(name).then(|| {
+        let tests = TESTS.iter().filter(|test| matches!(test.run, RunCommand::Sql(_)));
+        let tests: Vec<&str> = tests.map(|test| test.name).collect();
+        [
+            format!("{name}: not a test of sysbench 1.0"),
+            format!(
+                "Its tests of databases are {}. `ferrio help oltp_read_write` explains one. {INSTEAD_OF_SCRIPTS}.",
+                tests.join(", ")
+            ),
+        ]
+    })
 }
 
 /// The text of `--help`.

@@ -20,6 +20,8 @@ mod options;
 mod prepare;
 pub mod report;
 mod run;
+mod sessions;
+mod sql;
 mod work;
 
 use std::ffi::{OsStr, OsString};
@@ -28,6 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use command_line::{OLD_TEST, SysbenchCommandLine};
+use ferrio_oltp::OltpTest;
 use general::GeneralOptions;
 use log::{Level, Log, Refusal};
 use options::SysbenchOption;
@@ -56,6 +59,8 @@ enum RunCommand {
     Fileio,
     /// A test without I/O, whose options this reads.
     Work(fn(&SysbenchCommandLine, &Log) -> Result<WorkTest, Refusal>),
+    /// A test of a database.
+    Sql(OltpTest),
 }
 
 /// The tests, in the order of the help text.
@@ -90,13 +95,76 @@ const TESTS: &[Test] = &[
         options: options::MUTEX,
         run: RunCommand::Work(WorkTest::mutex),
     },
+    Test {
+        name: "oltp_read_write",
+        about: "transactions of reads and writes on a database",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::ReadWrite),
+    },
+    Test {
+        name: "oltp_read_only",
+        about: "transactions of reads on a database",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::ReadOnly),
+    },
+    Test {
+        name: "oltp_write_only",
+        about: "transactions of writes on a database",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::WriteOnly),
+    },
+    Test {
+        name: "oltp_point_select",
+        about: "reads of single rows by id",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::PointSelect),
+    },
+    Test {
+        name: "oltp_update_index",
+        about: "updates of an indexed column",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::UpdateIndex),
+    },
+    Test {
+        name: "oltp_update_non_index",
+        about: "updates of a column without an index",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::UpdateNonIndex),
+    },
+    Test {
+        name: "oltp_insert",
+        about: "inserts of single rows",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::Insert),
+    },
+    Test {
+        name: "oltp_delete",
+        about: "deletes of single rows",
+        options: options::OLTP,
+        run: RunCommand::Sql(OltpTest::Delete),
+    },
+    Test {
+        name: "select_random_points",
+        about: "reads of rows by some values of an indexed column",
+        options: options::SELECT_RANDOM_POINTS,
+        run: RunCommand::Sql(OltpTest::RandomPoints),
+    },
+    Test {
+        name: "select_random_ranges",
+        about: "counts of rows in some ranges of an indexed column",
+        options: options::SELECT_RANDOM_RANGES,
+        run: RunCommand::Sql(OltpTest::RandomRanges),
+    },
+    Test {
+        name: "bulk_insert",
+        about: "inserts of many rows in a statement",
+        options: &[],
+        run: RunCommand::Sql(OltpTest::BulkInsert),
+    },
 ];
 
 /// Commands of sysbench's tests.
 const COMMANDS: &[&str] = &["prepare", "run", "cleanup", "help"];
-
-/// The beginnings of the names of tests of databases.
-const OF_DATABASES: [&str; 4] = ["oltp", "bulk_insert", "select_random", "tpcc"];
 
 /// The version of sysbench whose behaviour this is, in the first line of its output.
 fn banner() -> String {
@@ -115,10 +183,10 @@ pub fn is_test(name: &str) -> bool {
     TESTS.iter().any(|test| test.name == name)
 }
 
-/// True if this is the name of a test of databases.
+/// True if this names a load on a database that is none of the tests: the test of versions before 1.0, or a well-known script.
 #[must_use]
 pub fn is_of_databases(name: &str) -> bool {
-    OF_DATABASES.iter().any(|prefix| name.starts_with(prefix))
+    ["oltp", "tpcc"].iter().any(|prefix| name.starts_with(prefix)) && !is_test(name)
 }
 
 /// True if this is a test, or a command that is none of ferrio's.
@@ -128,9 +196,12 @@ pub fn is_word(name: &str) -> bool {
 }
 
 /// The commands that a test has.
-fn commands_of(test: &str) -> Vec<&'static str> {
-    let has_files = TESTS.iter().any(|one| one.name == test && matches!(one.run, RunCommand::Fileio));
-    COMMANDS.iter().copied().filter(|command| has_files || matches!(*command, "run" | "help")).collect()
+fn commands_of(test: &Test) -> &'static [&'static str] {
+    match test.run {
+        RunCommand::Fileio => COMMANDS,
+        RunCommand::Work(_) => &["run", "help"],
+        RunCommand::Sql(test) => sql::commands_of(test),
+    }
 }
 
 /// Options of all tests that fio does not have.
@@ -190,12 +261,10 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
     };
     let test = TESTS.iter().find(|test| test.name == name).ok_or_else(|| unknown_test(name, log))?;
     line.check_options(test.options, log)?;
-    let command = line.command.as_deref().ok_or_else(|| {
-        log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
-    })?;
-    let call = TestInvocation { test, line: &line, general: &general, log, execute };
+    let command = line.command.as_deref().ok_or_else(|| no_command(test, log))?;
+    let call = TestInvocation { name, options: test.options, line: &line, general: &general, log, execute };
     match (command, &test.run) {
-        ("help", _) => {
+        ("help", _) if commands_of(test).contains(&"help") => {
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));
             Ok(0)
         }
@@ -216,18 +285,33 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
             prepare::cleanup(&fileio::read(&line, &general, false, log)?, log);
             Ok(0)
         }
-        (known, RunCommand::Work(_)) if COMMANDS.contains(&known) => {
+        ("run", RunCommand::Sql(test)) => sql::run(&call, *test),
+        (command, RunCommand::Sql(test)) if sql::commands_of(*test).contains(&command) => {
+            sql::on_tables(&call, *test, command)
+        }
+        (known, RunCommand::Work(_) | RunCommand::Sql(_)) if COMMANDS.contains(&known) => {
             Err(log.mistake(&format!("'{name}' test does not implement the '{known}' command.")))
         }
         (unknown, _) => Err(log.mistake(&format!("Unknown command: {unknown}"))),
     }
 }
 
-/// Refuses a test that is none of ours, with what to use instead of a test of databases or a script.
+/// Refuses a call of a test without a command.
+fn no_command(test: &Test, log: &Log) -> Refusal {
+    let name = test.name;
+    match test.run {
+        RunCommand::Sql(test) => sql::no_command(test, log),
+        _ => {
+            log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
+        }
+    }
+}
+
+/// Refuses a test that is none of ours, with what to use instead of a script.
 fn unknown_test(name: &str, log: &Log) -> Refusal {
     let is_script = name.ends_with(".lua") || Path::new(name).is_file();
-    if is_script || is_of_databases(name) {
-        return log.refuse(&format!("Cannot run '{name}': {}", help::INSTEAD_OF_DATABASES));
+    if is_script {
+        return log.refuse(&format!("Cannot run '{name}': {}", help::INSTEAD_OF_SCRIPTS));
     }
     let refused =
         log.refuse(&format!("Cannot find benchmark '{name}': no such built-in test, file or module"));

@@ -29,7 +29,13 @@ impl SysbenchOptionRow {
         }
     }
 
-    /// The name with dashes and the form of its value.
+    /// True if this is its name, in which dashes and underscores are the same.
+    pub fn is_named(&self, name: &str) -> bool {
+        let same = |byte: u8| if byte == b'_' { b'-' } else { byte };
+        self.name.bytes().map(same).eq(name.bytes().map(same))
+    }
+
+    /// The name and the form of its value.
     pub fn synopsis(&self) -> String {
         format!("--{}{}", self.name, self.kind.form())
     }
@@ -97,7 +103,18 @@ pub const GENERAL: &[Group] = &[
     Group { title: "Pseudo-Random Numbers Generator options:", options: RANDOM_NUMBERS },
     Group { title: "Log options:", options: LOG },
     Group { title: "", options: LATENCY },
+    Group { title: "General database options:\n", options: DATABASE },
+    Group { title: DRIVERS, options: MYSQL },
+    Group { title: "pgsql options:", options: PGSQL },
 ];
+
+/// The databases that there is a driver for, as `--help` lists them before their options.
+const DRIVERS: &str = "
+Compiled-in database drivers:
+  mysql - MySQL driver
+  pgsql - PostgreSQL driver
+
+mysql options:";
 
 /// Makes the enum and its rows, so that an option is in both. A list is in the order of help.
 macro_rules! options {
@@ -155,12 +172,17 @@ options! {
     }
     RANDOM_NUMBERS {
         RandType => row("rand-type", Kind::Text, "special",
-            "distribution of random numbers in scripts, while offsets in files are always uniform").of(&["uniform", "gaussian", "special", "pareto"]);
-        RandSpecIter => row("rand-spec-iter", Kind::Number, "12", "for scripts only");
-        RandSpecPct => row("rand-spec-pct", Kind::Number, "1", "for scripts only");
-        RandSpecRes => row("rand-spec-res", Kind::Number, "75", "for scripts only");
+            "distribution of ids in tables and of numbers in scripts, while offsets in files are always uniform").of(&["uniform", "gaussian", "special", "pareto", "zipfian"]);
+        RandSpecIter => row("rand-spec-iter", Kind::Number, "12",
+            "uniform numbers whose mean is a number (gaussian, special)");
+        RandSpecPct => row("rand-spec-pct", Kind::Number, "1",
+            "percentage of the range, around its middle, that most numbers are in (special)");
+        RandSpecRes => row("rand-spec-res", Kind::Number, "75", "percentage of numbers that are in it (special)");
         RandSeed => row("rand-seed", Kind::Number, "0", "seed of random numbers; 0 is a different one in each run");
-        RandParetoH => row("rand-pareto-h", Kind::Decimal, "0.2", "for scripts only");
+        RandParetoH => row("rand-pareto-h", Kind::Decimal, "0.2",
+            "share of the range that has the other share of the numbers (pareto)");
+        RandZipfianExp => row("rand-zipfian-exp", Kind::Decimal, "0.8",
+            "exponent of the law (zipfian; not in sysbench 1.0)");
     }
     LOG {
         Verbosity => row("verbosity", Kind::Number, "3",
@@ -169,6 +191,36 @@ options! {
     LATENCY {
         Percentile => row("percentile", Kind::Number, "95", "percentile of the latency to report (1-100); 0 is none");
         Histogram => row("histogram", Kind::Flag, "off", "print how latencies are distributed");
+    }
+    DATABASE {
+        DbDriver => row("db-driver", Kind::Text, "mysql", "database").of(&["mysql", "pgsql"]);
+        DbPsMode => row("db-ps-mode", Kind::Text, "auto", "prepare statements, or send texts").of(&["auto", "disable"]);
+        DbDebug => row("db-debug", Kind::Flag, "off", "accepted and without effect");
+    }
+    MYSQL {
+        MysqlHost => row("mysql-host", Kind::List, "localhost",
+            "hosts of servers, which connections go to in turn; localhost is a socket");
+        MysqlPort => row("mysql-port", Kind::List, "3306", "ports of the servers on each host");
+        MysqlSocket => unset("mysql-socket", Kind::List, "sockets of servers, in place of hosts and ports");
+        MysqlUser => row("mysql-user", Kind::Text, "sbtest", "user");
+        MysqlPassword => row("mysql-password", Kind::Text, "", "password");
+        MysqlDb => row("mysql-db", Kind::Text, "sbtest", "database");
+        MysqlSsl => row("mysql-ssl", Kind::Flag, "off", "encrypt connections");
+        MysqlSslCipher => row("mysql-ssl-cipher", Kind::Text, "",
+            "accepted and without effect: client and server choose the cipher");
+        MysqlCompression => row("mysql-compression", Kind::Flag, "off", "compress what is sent");
+        MysqlDebug => row("mysql-debug", Kind::Flag, "off", "accepted and without effect");
+        MysqlIgnoreErrors => row("mysql-ignore-errors", Kind::List, "1213,1020,1205",
+            "numbers of errors after which an event begins again, or all");
+        MysqlDryRun => row("mysql-dry-run", Kind::Flag, "off",
+            "send nothing, as if every statement succeeded at once");
+    }
+    PGSQL {
+        PgsqlHost => row("pgsql-host", Kind::Text, "localhost", "host of the server, or the directory of its socket");
+        PgsqlPort => row("pgsql-port", Kind::Number, "5432", "port of the server");
+        PgsqlUser => row("pgsql-user", Kind::Text, "sbtest", "user");
+        PgsqlPassword => row("pgsql-password", Kind::Text, "", "password");
+        PgsqlDb => row("pgsql-db", Kind::Text, "sbtest", "database");
     }
     /// The options of the test `fileio`.
     pub FILEIO {
@@ -219,16 +271,79 @@ options! {
         MemoryAccessMode => row("memory-access-mode", Kind::Text, "seq",
             "order of the words in a block").of(&["seq", "rnd"]);
     }
+    /// The options of all tests of tables but `bulk_insert`.
+    pub OLTP {
+        AutoInc => row("auto_inc", Kind::Flag, "on", "the server numbers the rows; if off, the client");
+        CreateSecondary => row("create_secondary", Kind::Flag, "on", "tables have an index on k");
+        DeleteInserts => row("delete_inserts", Kind::Number, "1",
+            "rows that a transaction deletes and inserts again");
+        DistinctRanges => row("distinct_ranges", Kind::Number, "1", "sorted ranges without duplicates in a transaction");
+        IndexUpdates => row("index_updates", Kind::Number, "1", "updates of the indexed column in a transaction");
+        MysqlStorageEngine => row("mysql_storage_engine", Kind::Text, "innodb", "storage engine of MySQL's tables");
+        NonIndexUpdates => row("non_index_updates", Kind::Number, "1", "updates of another column in a transaction");
+        OrderRanges => row("order_ranges", Kind::Number, "1", "sorted ranges in a transaction");
+        PgsqlVariant => unset("pgsql_variant", Kind::Text,
+            "a variant of PostgreSQL, redshift: no index on k, and delete_inserts=0").of(&["redshift"]);
+        PointSelects => row("point_selects", Kind::Number, "10", "single rows that a transaction reads");
+        RangeSelects => row("range_selects", Kind::Flag, "on", "transactions read ranges");
+        RangeSize => row("range_size", Kind::Number, "100", "rows of a range");
+        Secondary => row("secondary", Kind::Flag, "off", "ids have a secondary index in place of the primary key");
+        SimpleRanges => row("simple_ranges", Kind::Number, "1", "ranges that a transaction reads");
+        SkipTrx => row("skip_trx", Kind::Flag, "off", "send the statements without BEGIN and COMMIT");
+        SumRanges => row("sum_ranges", Kind::Number, "1", "ranges that a transaction sums up");
+        TableSize => row("table_size", Kind::Number, "10000", "rows of a table");
+        Tables => row("tables", Kind::Number, "1", "tables");
+    }
+    POINTS {
+        RandomPoints => row("random_points", Kind::Number, "10", "values of k that a statement looks for");
+    }
+    RANGES {
+        Delta => row("delta", Kind::Number, "5", "length of a range of k");
+        NumberOfRanges => row("number_of_ranges", Kind::Number, "10", "ranges of k in a statement");
+    }
 }
 
-/// Finds a general option by its name with dashes.
+/// The options of the test `select_random_points`.
+pub const SELECT_RANDOM_POINTS: &[SysbenchOption] = &with::<{ OLTP.len() + POINTS.len() }>(POINTS);
+/// The options of the test `select_random_ranges`.
+pub const SELECT_RANDOM_RANGES: &[SysbenchOption] = &with::<{ OLTP.len() + RANGES.len() }>(RANGES);
+
+/// The options of all tests of tables and some more, by name, as all such lists are.
+const fn with<const COUNT: usize>(more: &[SysbenchOption]) -> [SysbenchOption; COUNT] {
+    let mut all = [SysbenchOption::Tables; COUNT];
+    let (mut at, mut added) = (0, 0);
+    while at + added < COUNT {
+        let takes_more = at == OLTP.len()
+            || (added < more.len() && is_before(more[added].row().name, OLTP[at].row().name));
+        if takes_more {
+            all[at + added] = more[added];
+            added += 1;
+        } else {
+            all[at + added] = OLTP[at];
+            at += 1;
+        }
+    }
+    all
+}
+
+/// True if a name comes before another one.
+const fn is_before(name: &str, other: &str) -> bool {
+    let (name, other) = (name.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < name.len() && at < other.len() && name[at] == other[at] {
+        at += 1;
+    }
+    at < other.len() && (at == name.len() || name[at] < other[at])
+}
+
+/// Finds a general option by its name, in which dashes and underscores are the same.
 pub fn general(name: &str) -> Option<SysbenchOption> {
     GENERAL.iter().find_map(|group| named(group.options, name))
 }
 
-/// Finds an option of a list by its name with dashes.
+/// Finds an option of a list by its name, in which dashes and underscores are the same.
 pub fn named(options: &[SysbenchOption], name: &str) -> Option<SysbenchOption> {
-    options.iter().copied().find(|option| option.row().name == name)
+    options.iter().copied().find(|option| option.row().is_named(name))
 }
 
 /// The lines of help about these options, in columns.
@@ -258,9 +373,18 @@ mod tests {
     }
 
     #[test]
+    fn options_of_tests_of_tables_are_by_name() {
+        for list in [OLTP, SELECT_RANDOM_POINTS, SELECT_RANDOM_RANGES] {
+            assert!(list.iter().map(|option| option.row().name).is_sorted());
+        }
+        assert!(SELECT_RANDOM_RANGES.contains(&SysbenchOption::NumberOfRanges));
+        assert_eq!(SELECT_RANDOM_RANGES.len(), OLTP.len() + 2);
+    }
+
+    #[test]
     fn names_are_unique() {
         let general = GENERAL.iter().flat_map(|group| group.options);
-        let tests = [FILEIO, CPU, THREADS, MUTEX, MEMORY].into_iter().flatten();
+        let tests = [FILEIO, CPU, THREADS, MUTEX, MEMORY, OLTP, POINTS, RANGES].into_iter().flatten();
         let mut names: Vec<_> = general.chain(tests).map(|option| option.row().name).collect();
         let all = names.len();
         names.sort_unstable();
@@ -282,12 +406,13 @@ mod tests {
             let line = SysbenchCommandLine::read(&words, &log).unwrap();
             let general = GeneralOptions::read(&line, &log);
             let general = general.map(|general| crate::fileio::read(&line, &general, true, &log).is_ok());
-            general.is_ok_and(|is_read| is_read) && WorkTest::memory(&line, &log).is_ok()
+            let sql = crate::sql::database(&line, &log).is_ok() && crate::sql::oltp(&line, &log).is_ok();
+            general.is_ok_and(|is_read| is_read) && WorkTest::memory(&line, &log).is_ok() && sql
         };
         let general = GENERAL.iter().flat_map(|group| group.options);
-        let rows = general.chain(FILEIO).chain(MEMORY).map(|option| option.row());
+        let rows = general.chain(FILEIO).chain(MEMORY).chain(OLTP).map(|option| option.row());
         let with_words = rows.filter(|option| !option.words.is_empty());
-        assert_eq!(with_words.clone().count(), 9);
+        assert_eq!(with_words.clone().count(), 12);
         for option in with_words {
             assert!(option.words.iter().all(|word| is_read(option, word)), "{}", option.name);
             assert!(!is_read(option, "nonsense"), "{}", option.name);

@@ -4,12 +4,12 @@ use std::process::exit;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ferrio_job::{Plan, Severity, debug_class, greatest_common_divisor};
+use ferrio_job::{Plan, SESSION, SessionSource, Sessions, Severity, debug_class, greatest_common_divisor};
+use ferrio_oltp::Target;
 use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_results::{JobError, JobState, RunEvent, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
-use crate::Test;
 use crate::command_line::SysbenchCommandLine;
 use crate::failure;
 use crate::fileio;
@@ -20,17 +20,24 @@ use crate::report::{
     FORMAT_VERSION, SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport,
     SysbenchSettings, SysbenchTest,
 };
+use crate::sessions::{FailedBegin, JointSessions};
 use crate::work::WorkTest;
 
 /// The exit status after a forced shutdown.
 const FORCED_SHUTDOWN_STATUS: u8 = 2;
+
+/// The line before the threads are set up.
+const INITIALIZING: &str = "Initializing worker threads...\n\n";
 
 /// Runs a plan with a snapshot of its statistics at each interval, and passes all events to the sink.
 pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(RunEvent<'_>)) -> RunResult;
 
 /// A test to run.
 pub struct TestInvocation<'a> {
-    pub test: &'static Test,
+    /// Its name.
+    pub name: &'a str,
+    /// Its options.
+    pub options: &'static [SysbenchOption],
     /// The command line.
     pub line: &'a SysbenchCommandLine,
     /// The general options.
@@ -53,7 +60,7 @@ impl TestInvocation<'_> {
             let name = SysbenchFileio::file_name(index);
             self.log.line(Level::Debug, &format!("Opening file: {}", name.display()));
         }
-        self.run(ferrio_plan::sysbench::plan(options), SysbenchTest::Fileio)
+        self.run(ferrio_plan::sysbench::plan(options), SysbenchTest::Fileio, None)
     }
 
     /// Runs a test without I/O and returns the exit status.
@@ -66,15 +73,33 @@ impl TestInvocation<'_> {
         self.log.text(Level::Notice, &self.general.header());
         work.header(self.log);
         let event = work.event(self.general.threads);
-        self.run(ferrio_plan::sysbench::plan_work(self.test.name, &run, event), work.reported())
+        self.run(ferrio_plan::sysbench::plan_work(self.name, &run, event), work.reported(), None)
+    }
+
+    /// Runs sessions, and returns the exit status. `target` is the database whose statements they count.
+    ///
+    /// # Errors
+    /// It failed, which has been reported.
+    pub fn sessions(
+        &self,
+        source: Arc<dyn SessionSource>,
+        target: Option<Arc<Target>>,
+    ) -> Result<u8, Refusal> {
+        let failed = FailedBegin::default();
+        let sessions = Sessions(Arc::new(JointSessions { source, failed: failed.clone() }));
+        let plan = ferrio_plan::sysbench::plan_sessions(self.name, &fileio::run_of(self.general), sessions);
+        // Threads that cannot connect say so after this line.
+        self.log.text(Level::Notice, INITIALIZING);
+        let test = if target.is_some() { SysbenchTest::Sql } else { SysbenchTest::Plain };
+        self.run(plan, test, Some(RunningSessions { failed, target }))
     }
 
     /// Runs a plan.
-    fn run(&self, plan: Plan, test: SysbenchTest) -> Result<u8, Refusal> {
+    fn run(&self, plan: Plan, test: SysbenchTest, sessions: Option<RunningSessions>) -> Result<u8, Refusal> {
         let GeneralOptions { percentile, rate, .. } = *self.general;
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
-        let mut reporter = Reporter::new(self, report);
+        let mut reporter = Reporter::new(self, report, sessions);
         let result = (self.execute)(plan, self.general.interval(), &mut |event| reporter.observe(&event));
         reporter.finish(&result)
     }
@@ -90,6 +115,14 @@ impl GeneralOptions {
     }
 }
 
+/// The sessions of a run.
+struct RunningSessions {
+    /// Set if one could not begin.
+    failed: FailedBegin,
+    /// The database whose statements they count.
+    target: Option<Arc<Target>>,
+}
+
 /// Threads that begin within this time after the run count as having begun with it.
 const START_TOLERANCE: Duration = Duration::from_millis(100);
 
@@ -97,6 +130,8 @@ const START_TOLERANCE: Duration = Duration::from_millis(100);
 struct Reporter<'a> {
     call: &'a TestInvocation<'a>,
     report: SysbenchReport,
+    /// The sessions of a test whose events they are.
+    sessions: Option<RunningSessions>,
     /// True once the threads were announced.
     is_released: bool,
     /// True once the error of a thread was reported.
@@ -127,9 +162,16 @@ impl ReportedParts {
 }
 
 impl<'a> Reporter<'a> {
-    fn new(call: &'a TestInvocation<'a>, report: SysbenchReport) -> Self {
+    fn new(call: &'a TestInvocation<'a>, report: SysbenchReport, sessions: Option<RunningSessions>) -> Self {
         let (intervals, checkpoints) = (ReportedParts::default(), ReportedParts::default());
-        Reporter { call, report, is_released: false, has_failed: false, intervals, checkpoints }
+        Reporter { call, report, sessions, is_released: false, has_failed: false, intervals, checkpoints }
+    }
+
+    /// The figures from the start of the run.
+    fn figures(&self, result: &RunResult) -> SysbenchFigures {
+        let target = self.sessions.as_ref().and_then(|sessions| sessions.target.as_ref());
+        let sql = target.map(|target| target.counters.total()).unwrap_or_default();
+        SysbenchFigures { sql, ..SysbenchFigures::of(result) }
     }
 
     fn observe(&mut self, event: &RunEvent<'_>) {
@@ -149,7 +191,7 @@ impl<'a> Reporter<'a> {
             RunEvent::Interval { result, .. } => self.write_due_reports(result),
             // Requested by SIGUSR1.
             RunEvent::Interim(result) => {
-                let figures = SysbenchFigures::of(result).since(&self.checkpoints.figures);
+                let figures = self.figures(result).since(&self.checkpoints.figures);
                 log.text(Level::Notice, &self.report.text(&figures, None));
             }
             _ => {}
@@ -161,6 +203,8 @@ impl<'a> Reporter<'a> {
         let log = self.call.log;
         match self.report.test {
             SysbenchTest::Memory { block, .. } => failure::show_memory(error, block, log),
+            // The session has told why.
+            _ if error.func == SESSION => {}
             _ => failure::show(error, log),
         }
     }
@@ -171,7 +215,11 @@ impl<'a> Reporter<'a> {
         if std::mem::replace(&mut self.is_released, true) {
             return;
         }
-        log.text(Level::Notice, "Initializing worker threads...\n\n");
+        match &self.sessions {
+            None => log.text(Level::Notice, INITIALIZING),
+            Some(sessions) if sessions.failed.is_set() => return,
+            Some(_) => {}
+        }
         if log.shows(Level::Debug) {
             if self.report.has_rate {
                 log.line(Level::Debug, "Event generating thread started");
@@ -189,7 +237,7 @@ impl<'a> Reporter<'a> {
         let general = self.call.general;
         let elapsed = result.elapsed.as_secs();
         let seconds = result.elapsed.as_secs_f64().round() as u64;
-        let figures = SysbenchFigures::of(result);
+        let figures = self.figures(result);
         // The time that threads took to set up does not count.
         let ran = figures.total.saturating_add(START_TOLERANCE).as_secs();
         if general.forced_shutdown.is_some_and(|at| ran >= at) {
@@ -232,6 +280,9 @@ impl<'a> Reporter<'a> {
 
     /// Writes the report of a run that has ended, and returns the exit status.
     fn finish(self, result: &RunResult) -> Result<u8, Refusal> {
+        if self.sessions.as_ref().is_some_and(|sessions| sessions.failed.is_set()) {
+            return Err(self.call.log.refuse("Thread initialization failed!"));
+        }
         if let Some(error) = result.jobs.iter().find_map(|job| job.error.as_ref()) {
             if !self.has_failed {
                 self.report_error(error);
@@ -239,7 +290,7 @@ impl<'a> Reporter<'a> {
             return Err(Refusal);
         }
         self.call.log.text(Level::Info, "Done.\n\n");
-        let figures = SysbenchFigures::of(result).since(&self.checkpoints.figures);
+        let figures = self.figures(result).since(&self.checkpoints.figures);
         self.write(&figures, result.signal, None);
         // 128 + signal, as shells report it.
         Ok(result.signal.and_then(|signal| u8::try_from(signal).ok()).map_or(0, |signal| 128 + signal))
@@ -251,14 +302,13 @@ impl<'a> Reporter<'a> {
             let document = SysbenchDocument {
                 version: FORMAT_VERSION,
                 ferrio: env!("CARGO_PKG_VERSION").to_owned(),
-                test: self.call.test.name.to_owned(),
+                test: self.call.name.to_owned(),
                 settings: self.settings(),
                 signal,
                 unfinished,
                 intervals: self.intervals.documents.clone(),
                 checkpoints: self.checkpoints.documents.clone(),
-                report: self.document_part(figures).with_histograms(figures),
-                merged: Vec::new(),
+                report: self.document_part(figures),
             };
             return log.document(&document.to_json());
         }
@@ -277,7 +327,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn settings(&self) -> SysbenchSettings {
-        let TestInvocation { line, test, general, .. } = *self.call;
+        let TestInvocation { line, options, general, .. } = *self.call;
         let given =
             |option: &SysbenchOption| Some((option.row().name.to_owned(), line.text(*option)?.to_owned()));
         SysbenchSettings {
@@ -286,7 +336,7 @@ impl<'a> Reporter<'a> {
             time: general.time,
             rate: general.rate,
             seed: general.seed,
-            options: test.options.iter().filter_map(given).collect(),
+            options: options.iter().filter_map(given).collect(),
         }
     }
 }

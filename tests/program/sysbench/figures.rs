@@ -70,18 +70,13 @@ fn a_link_of_that_name_is_sysbench() {
 }
 
 #[test]
-fn scripts_and_databases_are_refused_with_what_to_use() {
+fn scripts_are_refused_with_what_to_use() {
     let dir = TestDir::new();
     // As in articles and manuals, of all versions.
     for line in [
-        "oltp_read_write --threads=2 run",
-        "oltp_read_write --db-driver=mysql --mysql-db=sbt --tables=100 --table-size=10000000 --threads=32 prepare",
-        "oltp_point_select --pgsql-host=a run",
-        "--test=oltp --mysql-table-type=innodb --oltp-table-size=1000000 --max-time=60 --oltp-read-only=on run",
-        "--test=/usr/share/doc/sysbench/tests/db/oltp.lua --oltp-table-size=1000 run",
+        "--test=/usr/share/doc/sysbench/tests/db/oltp.lua --threads=1 run",
         "/usr/share/sysbench/oltp_read_only.lua --report-interval=1 --time=300 run",
         "my.lua cleanup",
-        "select_random_points help",
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         let run = sysbench(&dir, &words).ended_with(1);
@@ -98,13 +93,10 @@ fn scripts_and_databases_are_refused_with_what_to_use() {
     dir.ferrio(&[&["check"], &job[..]].concat()).run().succeeded();
     let run = sysbench(&dir, &["bogus", "run"]).ended_with(1);
     assert!(
-        run.stdout.contains("The tests are fileio, cpu, memory, threads, mutex. `sysbench --help` lists"),
+        run.stdout.contains("The tests are fileio, cpu, memory, threads, mutex, oltp_read_write, "),
         "{}",
         run.stdout
     );
-    let run = sysbench(&dir, &["fileio", "--mysql-host=a", "run"]).ended_with(1);
-    assert!(run.stderr.starts_with("invalid option: --mysql-host=a\n"), "{}", run.stderr);
-    assert!(run.stderr.contains("connects to no database"), "{}", run.stderr);
     let run = dir.ferrio(&["--num-threads=4", "--name=a"]).run().ended_with(1);
     assert!(run.stderr.contains("`ferrio sysbench --num-threads=4 --name=a`"), "{}", run.stderr);
     let run = dir.ferrio(&["oltp_read_write", "--threads=32", "run"]).run().ended_with(1);

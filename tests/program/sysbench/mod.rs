@@ -1,6 +1,5 @@
 //! Tests of sysbench.
 
-mod aggregates;
 mod articles;
 mod compared;
 pub mod figures;

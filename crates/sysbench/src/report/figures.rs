@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ferrio_oltp::SqlCounts;
 use ferrio_results::{JobResult, RunResult};
 use ferrio_stats::Latency;
 
@@ -24,6 +25,8 @@ pub struct SysbenchFigures {
     pub total: Duration,
     /// How long reads, writes and syncs took, each without the time that its event waited.
     pub requests: [Latency; 3],
+    /// Statements and errors of a test of a database.
+    pub sql: SqlCounts,
     /// The events of each thread.
     pub threads: Vec<ThreadFigures>,
 }
@@ -80,6 +83,7 @@ impl SysbenchFigures {
             written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
             measured: self.measured.saturating_sub(earlier.measured),
             total: self.total,
+            sql: self.sql.since(&earlier.sql),
             threads: threads.collect(),
         }
     }

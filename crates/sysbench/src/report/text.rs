@@ -12,6 +12,8 @@ pub enum SysbenchTest {
     Fileio,
     /// `cpu`
     Cpu,
+    /// A test of a database, or a script that connects to one.
+    Sql,
     /// `threads` and `mutex`, whose reports have nothing of their own.
     Plain,
     /// `memory`
@@ -53,6 +55,22 @@ impl SysbenchReport {
             SysbenchTest::Memory { block, .. } => {
                 format!("{:.2} MiB/sec", figures.mib_per_second(events.count().saturating_mul(block)))
             }
+            SysbenchTest::Sql => {
+                let sql = &figures.sql;
+                let rate = |count| figures.per_second(count);
+                format!(
+                    "thds: {} tps: {:.2} qps: {:.2} (r/w/o: {:.2}/{:.2}/{:.2}) lat (ms,{}%): {percentile:.2} err/s: {:.2} reconn/s: {:.2}",
+                    figures.threads.len(),
+                    rate(events.count()),
+                    rate(sql.queries()),
+                    rate(sql.reads),
+                    rate(sql.writes),
+                    rate(sql.others),
+                    self.percentile,
+                    rate(sql.ignored_errors),
+                    rate(sql.reconnects),
+                )
+            }
             SysbenchTest::Cpu | SysbenchTest::Plain => format!(
                 "thds: {} eps: {:.2} lat (ms,{}%): {percentile:.2}",
                 figures.threads.len(),
@@ -61,9 +79,16 @@ impl SysbenchReport {
             ),
         };
         let mut text = format!("[ {seconds}s ] {line}\n");
-        if self.has_rate && matches!(self.test, SysbenchTest::Cpu | SysbenchTest::Plain) {
+        let comma = match self.test {
+            SysbenchTest::Cpu | SysbenchTest::Plain => "",
+            SysbenchTest::Sql => ",",
+            SysbenchTest::Fileio | SysbenchTest::Memory { .. } => return text,
+        };
+        if self.has_rate {
             let (queue, concurrency) = in_system(figures, &events);
-            text.push_str(&format!("[ {seconds}s ] queue length: {queue} concurrency: {concurrency}\n"));
+            text.push_str(&format!(
+                "[ {seconds}s ] queue length: {queue}{comma} concurrency: {concurrency}\n"
+            ));
         }
         text
     }
@@ -115,6 +140,7 @@ impl SysbenchReport {
                 format!("CPU speed:\n    events per second: {:8.2}\n", figures.per_second(events.count()))
             }
             SysbenchTest::Plain => String::new(),
+            SysbenchTest::Sql => sql(figures, events.count()),
             SysbenchTest::Memory { block, transfers } => {
                 let (count, bytes) = (events.count(), events.count().saturating_mul(block));
                 let mut text =
@@ -164,6 +190,26 @@ impl SysbenchReport {
         text.push('\n');
         text
     }
+}
+
+/// Statements by kind, and rates.
+fn sql(figures: &SysbenchFigures, transactions: u64) -> String {
+    let sql = &figures.sql;
+    let mut text = "SQL statistics:\n    queries performed:\n".to_owned();
+    for (name, count) in
+        [("read:", sql.reads), ("write:", sql.writes), ("other:", sql.others), ("total:", sql.queries())]
+    {
+        text.push_str(&format!("        {name:<32} {count}\n"));
+    }
+    for (name, count) in [
+        ("transactions:", transactions),
+        ("queries:", sql.queries()),
+        ("ignored errors:", sql.ignored_errors),
+        ("reconnects:", sql.reconnects),
+    ] {
+        text.push_str(&format!("    {name:<36} {count:<6} ({:.2} per sec.)\n", figures.per_second(count)));
+    }
+    text
 }
 
 /// How evenly the threads shared the work.

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use ferrio_oltp::SqlCounts;
+
 use super::*;
 use crate::report::{SysbenchDocumentPart, ThreadFigures};
 
@@ -11,6 +13,7 @@ fn thread(events: &[u64]) -> ThreadFigures {
 
 fn figures() -> SysbenchFigures {
     SysbenchFigures {
+        sql: SqlCounts { reads: 56, writes: 16, others: 8, ignored_errors: 1, reconnects: 0 },
         requests: Default::default(),
         reads: 285,
         writes: 190,
@@ -145,4 +148,27 @@ fn each_thread_has_lines_of_its_own_when_debugging() {
     let line = "DEBUG:     thread #  0: min: 0.0000s  avg: 0.0004s  max: 0.0011s  events: 3\n";
     assert!(text.contains(line), "{text}");
     assert!(text.ends_with("total time taken by event execution: 0.0003s\n\n"), "{text}");
+}
+
+/// The widths are those of sysbench 1.0.20.
+#[test]
+fn the_report_of_a_database_has_the_lines_of_sysbench() {
+    let text = report(SysbenchTest::Sql).text(&figures(), None);
+    insta::assert_snapshot!(text.split("\nGeneral").next().unwrap(), @r"
+    SQL statistics:
+        queries performed:
+            read:                            56
+            write:                           16
+            other:                           8
+            total:                           80
+        transactions:                        4      (4.00 per sec.)
+        queries:                             80     (80.00 per sec.)
+        ignored errors:                      1      (1.00 per sec.)
+        reconnects:                          0      (0.00 per sec.)
+    ");
+    assert_eq!(
+        report(SysbenchTest::Sql).interval(1, &figures()),
+        "[ 1s ] thds: 2 tps: 4.00 qps: 80.00 (r/w/o: 56.00/16.00/8.00) lat (ms,99%): 1.06 err/s: 1.00 reconn/s: 0.00\n\
+         [ 1s ] queue length: 0, concurrency: 0\n"
+    );
 }
