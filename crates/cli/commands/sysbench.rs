@@ -49,8 +49,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 
 /// Runs a command line of sysbench, without the program's name, and returns the exit status.
 pub fn run_from_arguments(words: &[OsString]) -> u8 {
-    let streams =
-        Streams { out: Box::new(escaped_stream::stdout()), mistakes: Box::new(escaped_stream::stderr()) };
+    let out = escaped_stream::stdout();
+    let is_terminal = out.is_terminal();
+    let streams = Streams { out: Box::new(out), mistakes: Box::new(escaped_stream::stderr()), is_terminal };
     ferrio_sysbench::run(words, streams, &|plan, interval, sink| {
         let options = RunOptions { intervals: interval.into_iter().collect(), ..RunOptions::default() };
         execute(leak(plan), options, sink)

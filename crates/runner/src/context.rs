@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_job::{Diagnostic, EventKind, JobSpec};
 use ferrio_kernel::programs::ProgramGroup;
 use ferrio_logs::LogSender;
 use ferrio_results::JobResult;
@@ -111,6 +111,12 @@ impl Context<'_> {
     /// True if the job begins its I/O as soon as the gate is open. A job with a command or program begins later.
     pub(crate) fn begins_at_once(&self) -> bool {
         !self.spec.life.runs_commands() && self.spec.engine.does_io()
+    }
+
+    /// True if the events of the job are calls of a session.
+    pub(crate) fn has_session(&self) -> bool {
+        let kind = self.spec.events.as_ref().map(|part| &part.load.kind);
+        matches!(kind, Some(EventKind::Sessions(_)))
     }
 
     /// Sends a note about this job for the user.

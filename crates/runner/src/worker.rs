@@ -91,8 +91,8 @@ fn work<E: Engine>(
     let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reader, progress)? else {
         return Ok(());
     };
-    // What a command does to the files must be seen by the opens.
-    let opens_late = !context.begins_at_once();
+    // What a command does to the files must be seen by the opens. Sessions begin before any of their events.
+    let opens_late = !context.begins_at_once() && !context.has_session();
     if !opens_late {
         pre_read(context)?;
         io_loop.open(&mut note)?;

@@ -225,12 +225,15 @@ pub struct Streams {
     pub out: Box<dyn Write + Send>,
     /// Standard error.
     pub mistakes: Box<dyn Write + Send>,
+    /// Standard output is a terminal.
+    pub is_terminal: bool,
 }
 
 /// Runs what the words ask for and returns the exit status.
 #[must_use]
 pub fn run(words: &[OsString], streams: Streams, execute: &PlanRunner) -> u8 {
     let log = Arc::new(Log::to(streams.out, streams.mistakes));
+    log.set_terminal(streams.is_terminal);
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let status = answer(&words, &log, execute).unwrap_or(1);
     match log.finish() {

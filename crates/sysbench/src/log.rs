@@ -42,6 +42,8 @@ pub struct Log(Mutex<State>);
 struct State {
     verbosity: u8,
     out: Box<dyn Write + Send>,
+    /// People see what goes to standard output.
+    is_terminal: bool,
     /// Standard output is reserved for a document in a structured format.
     stdout_is_reserved: bool,
     err: Box<dyn Write + Send>,
@@ -57,6 +59,7 @@ impl Log {
         let state = State {
             verbosity: 3,
             out,
+            is_terminal: false,
             stdout_is_reserved: false,
             err,
             last: String::new(),
@@ -80,6 +83,16 @@ impl Log {
         let mut state = self.state();
         state.stdout_is_reserved = true;
         state.verbosity = state.verbosity.min(Level::Warning as u8);
+    }
+
+    /// Says whether people see what goes to standard output.
+    pub fn set_terminal(&self, is_terminal: bool) {
+        self.state().is_terminal = is_terminal;
+    }
+
+    /// True if people see what goes to standard output.
+    pub fn is_terminal(&self) -> bool {
+        self.state().is_terminal
     }
 
     /// True if messages of this level are written.

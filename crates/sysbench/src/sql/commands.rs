@@ -1,6 +1,5 @@
 //! The command `prepare`, with lines about its progress.
 
-use std::io::IsTerminal as _;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 /// higher verbosity, so that the output that scripts read stays as it is.
 pub fn prepare(command: &TableCommand<'_>, call: &TestInvocation<'_>) -> Result<(), CommandFailed> {
     let asked = call.general.report_interval.map(Duration::from_secs);
-    let level = if asked.is_some() || std::io::stdout().is_terminal() { Level::Notice } else { Level::Info };
+    let level = if asked.is_some() || call.log.is_terminal() { Level::Notice } else { Level::Info };
     if command.test == OltpTest::BulkInsert || !call.log.shows(level) {
         return command.prepare();
     }
