@@ -86,6 +86,12 @@ impl Server {
             })
             .arg(&directory)
             .arg(port.to_string())
+            .args(match driver {
+                Driver::Mysql => {
+                    ["--general-log=1".to_owned(), format!("--general-log-file={}/log", directory.display())]
+                }
+                Driver::Pgsql => ["-clog_statement=all".to_owned(), "-clog_line_prefix=%d ".to_owned()],
+            })
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
