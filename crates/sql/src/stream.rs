@@ -1,10 +1,12 @@
 //! The bytes between a client and a server: TCP or a Unix socket, with or without TLS.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::SockRef;
 
 use crate::{Address, SqlError};
@@ -12,47 +14,56 @@ use crate::{Address, SqlError};
 /// How long a server may take to accept a connection, and to answer each message of the login. Statements may take as long as they like.
 pub(crate) const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connected socket.
+/// A connected socket. Answers have to come within [`LOGIN_TIMEOUT`] until [`Socket::wait_without_limit`].
 #[derive(Debug)]
 pub(crate) enum Socket {
     Tcp(TcpStream),
-    Unix(UnixStream),
+    Unix(UnixStream, PollTimeout),
 }
 
 impl Socket {
-    /// Connects; answers have to come within [`LOGIN_TIMEOUT`] until [`Socket::wait_without_limit`].
     pub(crate) fn connect(address: &Address) -> io::Result<Socket> {
-        let socket = match address {
+        match address {
             Address::Tcp { host, port } => {
                 let stream = connect_to_any(host, *port)?;
                 // Each statement is one small write that the server waits for.
                 stream.set_nodelay(true)?;
                 // Without it a server whose machine has vanished is waited for without end.
                 SockRef::from(&stream).set_keepalive(true)?;
-                Socket::Tcp(stream)
+                stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                Ok(Socket::Tcp(stream))
             }
-            Address::Socket(path) => Socket::Unix(UnixStream::connect(path)?),
-        };
-        socket.set_timeout(Some(LOGIN_TIMEOUT))?;
-        Ok(socket)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        match self {
-            Socket::Tcp(stream) => stream.set_read_timeout(timeout),
-            Socket::Unix(stream) => stream.set_read_timeout(timeout),
+            Address::Socket(path) => {
+                let timeout = PollTimeout::try_from(LOGIN_TIMEOUT).unwrap_or(PollTimeout::NONE);
+                Ok(Socket::Unix(UnixStream::connect(path)?, timeout))
+            }
         }
     }
 
     /// From now on, answers may take any time.
-    pub(crate) fn wait_without_limit(&self) -> io::Result<()> {
-        self.set_timeout(None)
+    pub(crate) fn wait_without_limit(&mut self) -> io::Result<()> {
+        match self {
+            Socket::Tcp(stream) => stream.set_read_timeout(None),
+            Socket::Unix(_, timeout) => {
+                *timeout = PollTimeout::NONE;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Waits for an answer. A thread that sleeps in a read of a Unix socket is woken when the peer has taken what was sent, and again by the
+/// answer; one that polls, by the answer only, which is cheaper even though it is one more system call.
+fn wait(stream: &UnixStream, timeout: PollTimeout) -> io::Result<()> {
+    match poll(&mut [PollFd::new(stream.as_fd(), PollFlags::POLLIN)], timeout)? {
+        0 => Err(ErrorKind::TimedOut.into()),
+        _ => Ok(()),
     }
 }
 
 /// Tries the addresses of a host in turn.
 fn connect_to_any(host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, LOGIN_TIMEOUT) {
             Ok(stream) => return Ok(stream),
@@ -66,7 +77,10 @@ impl Read for Socket {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
             Socket::Tcp(stream) => stream.read(bytes),
-            Socket::Unix(stream) => stream.read(bytes),
+            Socket::Unix(stream, timeout) => {
+                wait(stream, *timeout)?;
+                stream.read(bytes)
+            }
         }
     }
 }
@@ -75,7 +89,7 @@ impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Socket::Tcp(stream) => stream.write(bytes),
-            Socket::Unix(stream) => stream.write(bytes),
+            Socket::Unix(stream, _) => stream.write(bytes),
         }
     }
 
@@ -99,7 +113,7 @@ impl Stream {
     }
 
     /// See [`Socket::wait_without_limit`].
-    pub(crate) fn wait_without_limit(&self) -> io::Result<()> {
+    pub(crate) fn wait_without_limit(&mut self) -> io::Result<()> {
         match self {
             Stream::Plain(socket) => socket.wait_without_limit(),
             #[cfg(feature = "tls")]

@@ -43,6 +43,13 @@ impl Transport {
         }
     }
 
+    pub(super) fn stream_mut(&mut self) -> &mut Stream {
+        match self {
+            Transport::Plain(stream) => stream,
+            Transport::Compressed(compressed) => &mut compressed.stream,
+        }
+    }
+
     /// A command begins: frames are numbered from 0.
     pub(super) fn begin(&mut self) {
         if let Transport::Compressed(compressed) = self {

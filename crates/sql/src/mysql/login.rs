@@ -87,7 +87,7 @@ pub(super) fn log_in(login: &Login) -> Result<Session, SqlError> {
     .with_mariadb_ext_capabilities(offered.mariadb);
     send(&mut packets, |payload| response.serialize(payload))?;
     prove(&mut packets, login, nonce)?;
-    packets.transport().stream().wait_without_limit().map_err(lost)?;
+    packets.wait_without_limit().map_err(lost)?;
     if offered.capabilities.contains(CapabilityFlags::CLIENT_COMPRESS) {
         packets = packets.map_transport(|transport| Ok::<_, SqlError>(transport.compressed()))?;
     }

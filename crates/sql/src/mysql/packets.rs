@@ -31,6 +31,11 @@ impl Packets {
         &self.transport
     }
 
+    /// The login is over.
+    pub(super) fn wait_without_limit(&mut self) -> io::Result<()> {
+        self.transport.stream_mut().wait_without_limit()
+    }
+
     /// Replaces the transport between two packets.
     pub(super) fn map_transport<E>(
         mut self,

@@ -31,7 +31,7 @@ pub(super) fn log_in(login: &Login) -> Result<Messages, SqlError> {
     frontend::startup_message(parameters, messages.output()).map_err(lost)?;
     messages.send().map_err(lost)?;
     prove(&mut messages, login)?;
-    messages.stream().wait_without_limit().map_err(lost)?;
+    messages.stream_mut().wait_without_limit().map_err(lost)?;
     Ok(messages)
 }
 

@@ -31,8 +31,8 @@ impl Messages {
         Messages { stream, input: Input::new(), received: 0, output: BytesMut::new() }
     }
 
-    pub(super) fn stream(&self) -> &Stream {
-        &self.stream
+    pub(super) fn stream_mut(&mut self) -> &mut Stream {
+        &mut self.stream
     }
 
     /// An empty buffer; [`Messages::send`] sends what is added.
