@@ -74,7 +74,7 @@ mod tests {
 
     impl Read for Drips<'_> {
         fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            let size = self.0.len().min(7);
+            let size = bytes.len().min(7);
             self.0.read(&mut bytes[..size])
         }
     }

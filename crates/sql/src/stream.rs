@@ -12,7 +12,7 @@ use socket2::SockRef;
 use crate::{Address, SqlError};
 
 /// How long a server may take to accept a connection, and to answer each message of the login. Statements may take as long as they like.
-pub(crate) const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
+const LOGIN_TIMEOUT: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(10) };
 
 /// A connected socket. Answers have to come within [`LOGIN_TIMEOUT`] until [`Socket::wait_without_limit`].
 #[derive(Debug)]
@@ -173,6 +173,29 @@ impl Write for Stream {
             Stream::Plain(_) => Ok(()),
             #[cfg(feature = "tls")]
             Stream::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_does_not_answer_the_login_is_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let (tcp, _unix) = (TcpListener::bind("127.0.0.1:0").unwrap(), UnixListener::bind(&path).unwrap());
+        let port = tcp.local_addr().unwrap().port();
+        for address in [Address::Tcp { host: "127.0.0.1".to_owned(), port }, Address::Socket(path)] {
+            let error = Socket::connect(&address).unwrap().read(&mut [0]).unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock),
+                "{address:?}: {error}"
+            );
         }
     }
 }

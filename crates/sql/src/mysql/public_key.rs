@@ -67,35 +67,12 @@ fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    /// A key of 512 bits, made by `openssl genrsa`, and its private exponent.
+    /// A key of 512 bits, made by `openssl genrsa`.
     const PEM: &str = "\
 -----BEGIN PUBLIC KEY-----\n\
 MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAJeonwitLJOk3APRp228F71bZIdjURor\n\
 QMF2jXiXF3JZ2hKicSBYcLYOODOv2FPcD2qjYis9fiJbseqdroVaeksCAwEAAQ==\n\
 -----END PUBLIC KEY-----";
-    const PRIVATE: &str = "15ba1d9693a0b8423d16faf93e9a5cd84ef89700de849e3fb7b7b14ade72887a2872d7f50ada0742b4be0b3c7e74263ae94512a310dad1f690d9c2c63ddb8de9";
-
-    #[test]
-    fn the_owner_of_the_key_reads_the_password() {
-        let nonce = b"01234567890123456789";
-        let encrypted = encrypt_password(PEM.as_bytes(), "secret", nonce).unwrap();
-        let (modulus, _) = parse(PEM.as_bytes()).unwrap();
-        let private = BigUint::parse_bytes(PRIVATE.as_bytes(), 16).unwrap();
-        let block = BigUint::from_bytes_be(&encrypted).modpow(&private, &modulus).to_bytes_be();
-        assert_eq!(block.len(), 63, "the first byte is 0");
-        let (seed, data) = block.split_at(20);
-        let seed: Vec<u8> = seed.iter().zip(mask(data, 20)).map(|(a, b)| a ^ b).collect();
-        let data: Vec<u8> = data.iter().zip(mask(&seed, data.len())).map(|(a, b)| a ^ b).collect();
-        let (_, message) = data[20..].split_at(data[20..].iter().position(|byte| *byte == 1).unwrap() + 1);
-        let message: Vec<u8> = message.iter().zip(nonce).map(|(a, b)| a ^ b).collect();
-        assert_eq!(message, b"secret\0");
-    }
-
-    /// The mask of PKCS #1.
-    fn mask(seed: &[u8], length: usize) -> Vec<u8> {
-        use sha1::Digest;
-        (0..4_u32).flat_map(|i| sha1::Sha1::digest([seed, &i.to_be_bytes()].concat())).take(length).collect()
-    }
 
     #[test]
     fn what_is_no_key_is_refused() {
