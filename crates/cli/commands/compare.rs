@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgMatches, Command, value_parser};
-use ferrio_compare::{Comparison, MAX_CONFIDENCE, Side, compare, read_side};
+use ferrio_compare::{Comparison, MAX_CONFIDENCE, Side, compare, read_aggregates, read_side};
 use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
 use ferrio_machine::is_same_file;
 
-use super::subcommand::{Invocation, operand, option};
+use super::subcommand::{Invocation, flag, operand, option};
 use crate::error::Error;
 use crate::junit::JunitFile;
 use crate::messages::print_text;
@@ -28,6 +28,11 @@ the report has them (--output-format=json+); that says nothing about other
 runs. Percentiles of several runs are those of all their samples together if
 the reports have histograms (--output-format=json+).
 
+Documents of `ferrio sysbench --output-format=json` work like reports. With
+--aggregate, those of a directory are of machines that ran a test together:
+their rates add up, and percentiles are those of all events. A directory of
+such directories has a repetition in each.
+
 Exit status: 0 compared, 1 an error, 3 a figure is worse than
 --fail-on-regression allows";
 
@@ -44,6 +49,7 @@ pub fn command() -> Command {
         option("format", "FORMAT", "Format of the answer")
             .value_parser(["text", "markdown", "json"])
             .default_value("text"),
+        flag("aggregate", "Documents of sysbench in one directory are of machines that ran a test together, and not repetitions"),
         option("confidence", "PERCENT", "Confidence of intervals and verdicts, 50 to 99.9")
             .value_parser(confidence)
             .default_value("95"),
@@ -77,7 +83,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
     let paths = arguments.get_many::<PathBuf>("sides").into_iter().flatten();
-    let sides = paths.map(|path| read_side(path)).collect::<Result<Vec<_>, _>>();
+    let read: fn(&Path) -> _ = if arguments.get_flag("aggregate") { read_aggregates } else { read_side };
+    let sides = paths.map(|path| read(path)).collect::<Result<Vec<_>, _>>();
     let sides = sides.map_err(|error| refusal(error.to_string(), None))?;
     let limit = arguments.get_one::<f64>("fail-on-regression").copied();
     if let Some(side) = sides.iter().find(|side| limit.is_some() && side.runs.len() < 2) {

@@ -1,11 +1,13 @@
 //! `ferrio report`: renders saved reports of one or more runs as an HTML page, or converts one to another format.
 
 mod inputs;
+mod sysbench;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::parser::ValueSource;
 use clap::{ArgAction, Command, value_parser};
 use ferrio_report::{Format, Formats, PageRun, RunReport, TerseVersion, page, rows};
 
@@ -35,6 +37,11 @@ from their logs. Logs alone make a page as well.
 `ferrio --output-format=html --output=page.html` makes the page of a run at its
 end, without a JSON report.
 
+Documents of `ferrio sysbench --output-format=json` are one run of several
+machines that ran a test together: the text has a row for each of them, the sum
+of their rates, and latencies of all events. --output-format=json makes a
+document of it, which `ferrio report` and `ferrio compare` read.
+
 --output-format=rows makes a table of comma-separated values of all reports, to
 which --label adds columns. The benchmark formats are made from one report.
 Without -o, all but the page go to standard output.";
@@ -55,7 +62,7 @@ pub fn command() -> Command {
         option("output-format", "FORMAT", "What to make of the reports")
             .short('F')
             .default_value(Format::Html.word())
-            .value_parser(PossibleValuesParser::new(formats().map(Format::word))),
+            .value_parser(PossibleValuesParser::new(formats().chain(sysbench::FORMATS).map(Format::word))),
         option(
             LABEL,
             "KEY=VALUE",
@@ -82,6 +89,17 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         let message = format!("the format {} has no labels", format.word());
         return Err(refusal(message, Some("--label adds columns to --output-format=rows")));
     }
+    let paths: Vec<&PathBuf> = arguments.get_many("reports").into_iter().flatten().collect();
+    if let Some(documents) = sysbench::documents(&paths)? {
+        let format =
+            (arguments.value_source("output-format") == Some(ValueSource::CommandLine)).then_some(format);
+        let text = sysbench::aggregate(&documents, format)?;
+        return sysbench::write(&text, arguments.get_one("output"), &documents);
+    }
+    if sysbench::FORMATS.contains(&format) {
+        let message = format!("the format {} is for documents of `ferrio sysbench`", format.word());
+        return Err(refusal(message, Some("a run writes it itself: `ferrio --output-format=json`")));
+    }
     let standard_output = PathBuf::from("-");
     let output = match arguments.get_one::<PathBuf>("output") {
         Some(output) => output,
@@ -94,8 +112,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let to_stdout = output == Path::new("-");
     let failed = |error| Error::OpenOutput { name: output.display().to_string(), error };
     let file = if to_stdout { None } else { Some(OutputFile::begin(output).map_err(failed)?) };
-    let paths = arguments.get_many::<PathBuf>("reports").into_iter().flatten();
-    let mut runs = inputs::read(paths, (!to_stdout).then_some(output))?;
+    let mut runs = inputs::read(paths.into_iter(), (!to_stdout).then_some(output))?;
     runs.iter_mut().for_each(|run| run.report.set_labels(&labels));
     let text = render(&runs, format)?;
     let Some(mut file) = file else {

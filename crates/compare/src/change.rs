@@ -14,7 +14,7 @@ use crate::statistics::{Estimate, estimate};
 pub struct JobRows {
     /// Name of the job.
     pub jobname: String,
-    /// `read`, `write`, `trim` or `mixed`.
+    /// `read`, `write`, `trim` or `mixed`; `events` of a test of sysbench.
     pub direction: &'static str,
     /// The figures that all sides have.
     pub figures: Vec<FigureRow>,
@@ -85,7 +85,7 @@ struct SideFigures {
 impl SideFigures {
     /// `None` if a run has no such I/O.
     fn of(direction: &'static str, entries: &[JobEntry<'_>]) -> Option<Self> {
-        let of = |entry: &JobEntry<'_>| direction_of(entry.job(), direction).cloned();
+        let of = |entry: &JobEntry<'_>| direction_of(*entry, direction).cloned();
         let pieces = match entries {
             [only] => pieces(only.run.series(), &only.run.report.jobs, only.at, direction),
             _ => None,
@@ -116,13 +116,16 @@ pub(crate) fn job_rows(
 ) -> Option<JobRows> {
     let sides: Vec<SideFigures> =
         entries.iter().map(|runs| SideFigures::of(direction, runs)).collect::<Option<_>>()?;
-    let figures = Figure::ALL.into_iter().filter_map(|figure| figure_row(figure, &sides, confidence));
+    let figures = Figure::of(direction).iter().filter_map(|&figure| figure_row(figure, &sides, confidence));
     Some(JobRows { jobname: jobname.to_owned(), direction, figures: figures.collect() })
 }
 
 /// The figures that are not in the rows because a run lacks them.
 pub(crate) fn absent_figures(rows: &JobRows) -> impl Iterator<Item = Figure> {
-    Figure::ALL.into_iter().filter(|figure| rows.figures.iter().all(|row| row.figure != *figure))
+    Figure::of(rows.direction)
+        .iter()
+        .copied()
+        .filter(|figure| rows.figures.iter().all(|row| row.figure != *figure))
 }
 
 fn figure_row(figure: Figure, sides: &[SideFigures], confidence: f64) -> Option<FigureRow> {

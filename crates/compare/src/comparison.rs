@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::change::{ChangeVerdict, FigureRow, JobRows, absent_figures, job_rows, judge_together};
 use crate::conditions::{ConditionDifference, differences};
 use crate::figures::Values;
-use crate::job_entry::{JobEntry, JobKey, direction_of, entries_of, entry_of, keys};
+use crate::job_entry::{DIRECTIONS, JobEntry, JobKey, direction_of, entries_of, entry_of, keys};
 use crate::read::{MeasuredRun, Side};
 
 /// The result of a comparison: every figure of every side against the first.
@@ -143,9 +143,9 @@ pub fn compare(sides: &[Side], confidence: f64) -> Comparison {
             missing.push(key.0);
             continue;
         };
-        for direction in ["read", "write", "trim", "mixed"] {
+        for direction in DIRECTIONS {
             let rows = job_rows(&key.0, direction, &entries, confidence);
-            let has = |entry: &JobEntry<'_>| direction_of(entry.job(), direction).is_some();
+            let has = |entry: &JobEntry<'_>| direction_of(*entry, direction).is_some();
             if rows.is_none() && entries.iter().flatten().any(has) {
                 let name = format!("{} ({direction})", key.0);
                 // A rare direction may be missing from a run by chance.
@@ -155,7 +155,7 @@ pub fn compare(sides: &[Side], confidence: f64) -> Comparison {
             }
             for figure in rows.iter().flat_map(absent_figures) {
                 let has = |entry: &JobEntry<'_>| {
-                    direction_of(entry.job(), direction)
+                    direction_of(*entry, direction)
                         .is_some_and(|found| Values::of(figure, &[found]).is_some())
                 };
                 if entries.iter().flatten().any(has) {

@@ -5,12 +5,15 @@ use ferrio_report::model::DirectionReport;
 use ferrio_stats::{saturating_add_to, saturating_total};
 use serde::{Serialize, Serializer};
 
+use crate::job_entry::EVENTS;
 use crate::run_parts::RunPart;
 use crate::statistics::{Statistic, mean};
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
+    /// Events of a test of sysbench per second.
+    Events,
     /// I/Os per second.
     Iops,
     /// Bytes per second.
@@ -22,7 +25,22 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// All figures in the order of the table.
+    /// All figures of events in the order of the table. 95 % is what sysbench reports.
+    const OF_EVENTS: [Figure; 6] = [
+        Figure::Events,
+        Figure::MeanLatency,
+        Figure::Percentile(50.0),
+        Figure::Percentile(95.0),
+        Figure::Percentile(99.0),
+        Figure::Percentile(99.9),
+    ];
+
+    /// The figures of a direction.
+    pub(crate) fn of(direction: &str) -> &'static [Figure] {
+        if direction == EVENTS { &Figure::OF_EVENTS } else { &Figure::ALL }
+    }
+
+    /// All figures of I/O in the order of the table.
     pub const ALL: [Figure; 6] = [
         Figure::Iops,
         Figure::Bandwidth,
@@ -36,6 +54,7 @@ impl Figure {
     #[must_use]
     pub fn name(self) -> String {
         match self {
+            Figure::Events => "events/s".to_owned(),
             Figure::Iops => "iops".to_owned(),
             Figure::Bandwidth => "bw".to_owned(),
             Figure::MeanLatency => "latency mean".to_owned(),
@@ -47,7 +66,7 @@ impl Figure {
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
-            Figure::Iops => Unit::PerSecond,
+            Figure::Events | Figure::Iops => Unit::PerSecond,
             Figure::Bandwidth => Unit::BytesPerSecond,
             Figure::MeanLatency | Figure::Percentile(_) => Unit::Nanoseconds,
         }
@@ -56,7 +75,7 @@ impl Figure {
     /// Whether a larger figure is better.
     #[must_use]
     pub const fn more_is_better(self) -> bool {
-        matches!(self, Figure::Iops | Figure::Bandwidth)
+        matches!(self, Figure::Events | Figure::Iops | Figure::Bandwidth)
     }
 }
 
@@ -93,7 +112,7 @@ impl Values {
             all.map(Values::Means)
         };
         match figure {
-            Figure::Iops => means(&|run| Some(run.iops)),
+            Figure::Events | Figure::Iops => means(&|run| Some(run.iops)),
             Figure::Bandwidth => means(&|run| Some(run.bw_bytes as f64)),
             Figure::MeanLatency => means(&|run| Some(run.shown_latency()?.mean)),
             Figure::Percentile(percent) => {
@@ -111,6 +130,8 @@ impl Values {
     /// The figure in the parts of one run; `None` if the run lacks it.
     pub(crate) fn of_pieces(figure: Figure, pieces: &[RunPart]) -> Option<Self> {
         match figure {
+            // Documents of sysbench have no such parts.
+            Figure::Events => None,
             Figure::Iops => Some(Values::Means(pieces.iter().map(RunPart::iops).collect())),
             Figure::Bandwidth => Some(Values::Means(pieces.iter().map(RunPart::bandwidth).collect())),
             Figure::MeanLatency => {

@@ -5,6 +5,11 @@ use ferrio_report::model::{DirectionReport, JobReport};
 
 use crate::read::{MeasuredRun, Side};
 
+/// What a job may do. `events` are those of a test of sysbench.
+pub(crate) const DIRECTIONS: [&str; 5] = [EVENTS, "read", "write", "trim", "mixed"];
+/// The direction of events.
+pub(crate) const EVENTS: &str = "events";
+
 /// A job: its name, and the number of earlier jobs of that name in its report.
 pub(crate) type JobKey = (String, usize);
 
@@ -40,6 +45,10 @@ pub(crate) fn entry_of<'a>(run: &'a MeasuredRun, key: &JobKey) -> Option<JobEntr
 }
 
 /// The report of a direction; `None` if the job did no I/O in it.
-pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a DirectionReport> {
-    job.direction(direction).filter(|found| found.total_ios > 0)
+pub(crate) fn direction_of<'a>(entry: JobEntry<'a>, direction: &str) -> Option<&'a DirectionReport> {
+    let found = match direction == EVENTS {
+        true => entry.run.events.as_ref(),
+        false => entry.job().direction(direction),
+    };
+    found.filter(|found| found.total_ios > 0)
 }

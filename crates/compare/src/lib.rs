@@ -1,6 +1,6 @@
 //! `ferrio compare`: compares the reports of two or more sets of runs figure by figure, and judges whether they differ by more than noise.
 //!
-//! `ferrio_report` reads the documents of both ferrio and fio. Nothing here prints: a [`Comparison`] is data, rendered by [`text`],
+//! `ferrio_report` reads the documents of both ferrio and fio; those of sysbench are read as reports of one job (`sysbench`). Nothing here prints: a [`Comparison`] is data, rendered by [`text`],
 //! [`markdown`] and [`json`].
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ mod read;
 mod run_parts;
 mod statistics;
 mod summary;
+mod sysbench;
 mod table;
 
 pub use change::{Change, ChangeVerdict, FigureRow, JobRows};
@@ -26,7 +27,8 @@ pub use error::SideError;
 pub use ferrio_report::Unit;
 pub use figures::Figure;
 pub use junit::junit;
-pub use read::{MeasuredRun, Side, read_run, read_side};
+pub use read::{MeasuredRun, Side, read_aggregates, read_run, read_side};
 pub use statistics::{MAX_CONFIDENCE, confidence_margin};
 pub use summary::{FigureSummary, JobSummary, summarize};
+pub use sysbench::read_document;
 pub use table::{aligned, json, markdown, text};

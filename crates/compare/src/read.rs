@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use ferrio_logs::LogName;
 use ferrio_machine::text_of_file;
-use ferrio_report::model::{RunReport, Series};
+use ferrio_report::model::{DirectionReport, RunReport, Series};
 use ferrio_report::{SeriesFromLogs, writes_log};
+use ferrio_sysbench::report::SysbenchDocument;
 
 use crate::directory::{Directory, read_log};
 use crate::error::SideError;
+use crate::sysbench;
 
 /// One repetition of a measurement.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub struct MeasuredRun {
     pub report: RunReport,
     /// Figures over time from the logs, for a report that has none.
     pub logged: Vec<Series>,
+    /// The events of a test of sysbench, whose document is read as a report of one job.
+    pub events: Option<DirectionReport>,
 }
 
 impl MeasuredRun {
@@ -65,6 +69,33 @@ pub fn read_side(path: &Path) -> Result<Side, SideError> {
     Ok(Side { name: path.display().to_string(), runs })
 }
 
+/// Reads the documents of sysbench in a directory as one run, of machines that ran the test together. In a directory without documents, each
+/// directory is such a run. A file is a run by itself.
+///
+/// # Errors
+/// A file cannot be read, is no document of sysbench, or is of another test than the others.
+pub fn read_aggregates(path: &Path) -> Result<Side, SideError> {
+    let about = fs::metadata(path).map_err(|error| SideError::Io { path: path.to_owned(), error })?;
+    if !about.is_dir() {
+        return read_side(path);
+    }
+    let found = Directory::read(path)?;
+    let runs = match found.reports.is_empty() {
+        false => vec![sysbench::aggregate(path, &found.reports)?],
+        true => {
+            let directories = found.directories.iter().map(|directory| {
+                let reports = Directory::read(directory)?.reports;
+                (!reports.is_empty()).then(|| sysbench::aggregate(directory, &reports)).transpose()
+            });
+            directories.filter_map(Result::transpose).collect::<Result<_, _>>()?
+        }
+    };
+    if runs.is_empty() {
+        return Err(SideError::Empty { path: path.to_owned() });
+    }
+    Ok(Side { name: path.display().to_string(), runs })
+}
+
 /// The contents of the logs that belong to this run.
 fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Series>, SideError> {
     let of_run = logs.into_iter().filter(|(_, name)| writes_log(report, name));
@@ -81,8 +112,13 @@ pub fn read_run(path: PathBuf) -> Result<MeasuredRun, SideError> {
         Ok(text) => text,
         Err(error) => return Err(SideError::Io { path, error }),
     };
+    match SysbenchDocument::read(&text) {
+        None => {}
+        Some(Ok(document)) => return Ok(sysbench::run_of(path, &document)),
+        Some(Err(error)) => return Err(SideError::Sysbench { path, error }),
+    }
     match ferrio_report::read(&text) {
-        Ok(report) => Ok(MeasuredRun { path, report, logged: Vec::new() }),
+        Ok(report) => Ok(MeasuredRun { path, report, logged: Vec::new(), events: None }),
         Err(error) => Err(SideError::NoReport { path, error }),
     }
 }

@@ -4,7 +4,7 @@ use ferrio_report::model::{DirectionReport, JobReport};
 use ferrio_stats::saturating_total;
 
 use crate::figures::{Figure, Values};
-use crate::job_entry::{direction_of, entries_of, keys};
+use crate::job_entry::{DIRECTIONS, direction_of, entries_of, keys};
 use crate::read::Side;
 
 /// The figures of one direction of a job on one side.
@@ -14,7 +14,7 @@ pub struct JobSummary {
     pub jobname: String,
     /// Number of earlier jobs of that name.
     pub number: usize,
-    /// `read`, `write`, `trim` or `mixed`.
+    /// `read`, `write`, `trim` or `mixed`; `events` of a test of sysbench.
     pub direction: &'static str,
     /// The figures that every run has.
     pub figures: Vec<(Figure, FigureSummary)>,
@@ -46,17 +46,17 @@ pub fn summarize(side: &Side) -> Vec<JobSummary> {
     let mut all = Vec::new();
     for key in keys(sides) {
         let Some(entries) = entries_of(sides, &key).and_then(|mut sides| sides.pop()) else { continue };
-        for direction in ["read", "write", "trim", "mixed"] {
+        for direction in DIRECTIONS {
             let runs: Option<Vec<&DirectionReport>> =
-                entries.iter().map(|entry| direction_of(entry.job(), direction)).collect();
+                entries.iter().map(|entry| direction_of(*entry, direction)).collect();
             let Some(runs) = runs else { continue };
             all.push(JobSummary {
                 jobname: key.0.clone(),
                 number: key.1,
                 direction,
-                figures: Figure::ALL
-                    .into_iter()
-                    .filter_map(|figure| Some((figure, summary(figure, &runs)?)))
+                figures: Figure::of(direction)
+                    .iter()
+                    .filter_map(|&figure| Some((figure, summary(figure, &runs)?)))
                     .collect(),
                 cpu_ns: entries
                     .iter()
@@ -117,7 +117,7 @@ mod tests {
             ..JobReport::default()
         };
         let report = RunReport { jobs: vec![job.clone(), job], ..RunReport::default() };
-        MeasuredRun { path: "x".into(), report, logged: Vec::new() }
+        MeasuredRun { path: "x".into(), report, logged: Vec::new(), events: None }
     }
 
     #[test]

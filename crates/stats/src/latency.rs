@@ -232,14 +232,18 @@ fn histogram_up_to(highest: u64) -> Box<Histogram<u64>> {
 }
 
 /// A latency as another program may read it. Sums are decimal numbers in text, because few readers of JSON have integers of 128 bits.
-#[derive(Serialize, Deserialize)]
-struct LatencyParts {
-    min: u64,
-    max: u64,
-    sum: String,
-    sum_of_squares: String,
-    /// Value and count of each bucket that is not empty, ascending.
-    counts: Vec<(u64, u64)>,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LatencyParts {
+    /// The shortest, ns.
+    pub min: u64,
+    /// The longest, ns.
+    pub max: u64,
+    /// In ns.
+    pub sum: String,
+    /// In ns².
+    pub sum_of_squares: String,
+    /// Largest value in ns and count of each bucket that is not empty, ascending.
+    pub counts: Vec<(u64, u64)>,
 }
 
 impl From<Latency> for LatencyParts {
@@ -258,7 +262,7 @@ impl From<Latency> for LatencyParts {
 /// Why a document holds no latency.
 #[derive(Debug, Error)]
 #[error("`{0}` of a latency is impossible")]
-struct ImpossibleLatency(&'static str);
+pub struct ImpossibleLatency(&'static str);
 
 impl TryFrom<LatencyParts> for Latency {
     type Error = ImpossibleLatency;

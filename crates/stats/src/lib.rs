@@ -25,7 +25,10 @@ pub use clock::{Clock, ClockReading, LongClock, TickSource, counter_is_invariant
 pub use direction::{DirectionRecorder, DirectionStats};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{JobStats, SyncStats};
-pub use latency::{FIO_BUCKETS, Latency, NewSamples, cell_middle_ns, cell_of, fio_bucket, fio_bucket_value};
+pub use latency::{
+    FIO_BUCKETS, ImpossibleLatency, Latency, LatencyParts, NewSamples, cell_middle_ns, cell_of, fio_bucket,
+    fio_bucket_value,
+};
 pub use priority::{PriorityLatency, PriorityStats};
 pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;

@@ -308,7 +308,8 @@ impl<'a> Reporter<'a> {
                 unfinished,
                 intervals: self.intervals.documents.clone(),
                 checkpoints: self.checkpoints.documents.clone(),
-                report: self.document_part(figures),
+                report: self.document_part(figures).with_histograms(figures),
+                merged: Vec::new(),
             };
             return log.document(&document.to_json());
         }

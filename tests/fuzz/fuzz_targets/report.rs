@@ -1,4 +1,5 @@
-//! A report of ferrio or fio: what is read is written in all formats, compared with itself, and judged by thresholds.
+//! A report of ferrio or fio: what is read is written in all formats, compared with itself, and judged by thresholds. A document of sysbench is
+//! merged with itself.
 
 #![cfg_attr(feature = "fuzzer", no_main)]
 
@@ -8,10 +9,23 @@ use std::path::PathBuf;
 
 use ferrio_compare::{MeasuredRun, Side, compare};
 use ferrio_report::{Format, Formats, TerseVersion, read_all};
+use ferrio_sysbench::report::{NamedDocument, SysbenchDocument, merged};
 use ferrio_thresholds::{Threshold, judge};
+
+/// A document of sysbench, together with itself.
+fn of_sysbench(document: SysbenchDocument) {
+    let named = |name: &str| NamedDocument { name: name.to_owned(), document: document.clone() };
+    if let Ok(both) = merged(&[named("one"), named("other")]) {
+        assert!(both.aggregate_text().ends_with('\n') && both.to_json().ends_with('\n'));
+    }
+}
 
 target::target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
+    if let Some(document) = SysbenchDocument::read(text) {
+        document.map_or_else(|error| assert!(!error.to_string().is_empty()), of_sysbench);
+        return;
+    }
     let reports = match read_all(text) {
         Ok(reports) => reports,
         Err(error) => {
@@ -33,7 +47,7 @@ target::target!(|data: &[u8]| {
         assert_eq!(judge(&thresholds, &report).len(), thresholds.len());
         let again = read_all(&report.to_json()).expect("what is written can be read");
         assert_eq!(again.len(), 1);
-        runs.push(MeasuredRun { path: PathBuf::from("run.json"), report, logged: Vec::new() });
+        runs.push(MeasuredRun { path: PathBuf::from("run.json"), report, logged: Vec::new(), events: None });
     }
     let side = |name: &str| Side { name: name.to_owned(), runs: runs.clone() };
     let comparison = compare(&[side("one"), side("other")], 99.0);

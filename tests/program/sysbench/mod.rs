@@ -1,5 +1,6 @@
 //! Tests of sysbench.
 
+mod aggregates;
 mod articles;
 mod compared;
 pub mod figures;

@@ -109,7 +109,13 @@ impl InputFiles {
 fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, Error> {
     let mut runs = Vec::new();
     for path in files.reports {
-        runs.push((read_run(path).map_err(read_failure)?, Vec::new()));
+        let run = read_run(path).map_err(read_failure)?;
+        if run.events.is_some() {
+            let message = format!("{} is a document of `ferrio sysbench`", run.path.display());
+            let help = "give documents of `ferrio sysbench` alone, or reports of jobs alone";
+            return Err(refusal(message, Some(help)));
+        }
+        runs.push((run, Vec::new()));
     }
     for InputLog { path, name, reports_before, is_named } in files.logs {
         let of_run = |at: &usize| writes_log(&runs[*at].0.report, &name);
@@ -175,7 +181,12 @@ fn read_failure(error: SideError) -> Error {
         SideError::Log { error: LogReadError::Row { .. }, .. } => {
             Some("give logs of write_bw_log, write_iops_log, write_lat_log or write_hist_log")
         }
-        SideError::Io { .. } | SideError::Log { .. } | SideError::Empty { .. } => None,
+        SideError::Io { .. }
+        | SideError::Log { .. }
+        | SideError::Empty { .. }
+        | SideError::Sysbench { .. }
+        | SideError::NotSysbench { .. }
+        | SideError::Merge(_) => None,
     };
     refusal(error.to_string(), help)
 }

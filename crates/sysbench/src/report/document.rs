@@ -3,9 +3,11 @@
 use ferrio_oltp::SqlCounts;
 use ferrio_stats::Latency;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::figures::{SysbenchFigures, ThreadFigures};
+use super::histogram::LatencyHistogram;
+use super::merge::MergedDocument;
 use super::text::SysbenchTest;
 
 /// Version of the document. Keys may be added to a version; their meaning stays.
@@ -15,7 +17,7 @@ pub const FORMAT_VERSION: u32 = 1;
 const PERCENTILES: [f64; 9] = [1.0, 10.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// The figures of a test of sysbench (`ferrio sysbench TEST --output-format=json run`).
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "ferrio's document of a test of sysbench", extend("$id" = "urn:ferrio:sysbench:1"))]
 pub struct SysbenchDocument {
     /// Version of the format. A version may gain keys; the meaning of its keys stays.
@@ -37,12 +39,15 @@ pub struct SysbenchDocument {
     pub intervals: Vec<SysbenchDocumentPart>,
     /// A part for each of --report-checkpoints that was reached: from the checkpoint before it, or the start, to this one.
     pub checkpoints: Vec<SysbenchDocumentPart>,
-    /// The figures of the run, or of what follows its last checkpoint.
+    /// The figures of the run, or of what follows its last checkpoint. Rates of several runs together are sums.
     pub report: SysbenchDocumentPart,
+    /// The documents of runs on several machines that this one has together (`ferrio report`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedDocument>,
 }
 
 /// What a run was asked for.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SysbenchSettings {
     /// Threads.
     #[schemars(range(min = 1))]
@@ -64,154 +69,157 @@ pub struct SysbenchSettings {
 }
 
 /// The figures of a part of a run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SysbenchDocumentPart {
     /// From the start of the run to the end of the part, s.
     #[schemars(range(min = 0))]
-    total_time: f64,
+    pub(super) total_time: f64,
     /// How long the part is, s: what rates are computed with.
     #[schemars(range(min = 0))]
-    measured: f64,
+    pub(super) measured: f64,
     /// Events.
-    events: u64,
+    pub(super) events: u64,
     /// Events per second.
     #[schemars(range(min = 0))]
-    events_per_second: f64,
+    pub(super) events_per_second: f64,
     /// Reads, writes and syncs of fileio.
     #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<FileFigures>,
+    pub(super) files: Option<FileFigures>,
     /// What the test memory transferred.
     #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<MemoryFigures>,
+    pub(super) memory: Option<MemoryFigures>,
     /// Statements of a test of a database.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sql: Option<SqlFigures>,
+    pub(super) sql: Option<SqlFigures>,
     /// How long events took; from their arrival if they arrive at a rate.
-    latency_ms: LatencyFigures,
+    pub(super) latency_ms: LatencyFigures,
     /// The events of each thread.
-    threads: Vec<ThreadPart>,
+    pub(super) threads: Vec<ThreadPart>,
 }
 
 /// Reads, writes and syncs.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct FileFigures {
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct FileFigures {
     /// Reads.
-    reads: u64,
+    pub(super) reads: u64,
     /// Writes.
-    writes: u64,
+    pub(super) writes: u64,
     /// Syncs, those at the end of the run too.
-    fsyncs: u64,
+    pub(super) fsyncs: u64,
     /// Bytes read.
-    read_bytes: u64,
+    pub(super) read_bytes: u64,
     /// Bytes written.
-    written_bytes: u64,
+    pub(super) written_bytes: u64,
     /// Reads per second.
     #[schemars(range(min = 0))]
-    reads_per_second: f64,
+    pub(super) reads_per_second: f64,
     /// Writes per second.
     #[schemars(range(min = 0))]
-    writes_per_second: f64,
+    pub(super) writes_per_second: f64,
     /// Syncs per second.
     #[schemars(range(min = 0))]
-    fsyncs_per_second: f64,
+    pub(super) fsyncs_per_second: f64,
     /// MiB read per second.
     #[schemars(range(min = 0))]
-    read_mib_per_second: f64,
+    pub(super) read_mib_per_second: f64,
     /// MiB written per second.
     #[schemars(range(min = 0))]
-    written_mib_per_second: f64,
+    pub(super) written_mib_per_second: f64,
     /// How long reads took, each from its call to its completion. Without reads the key is absent, as are the next two without writes and
     /// syncs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    read_latency_ms: Option<LatencyFigures>,
+    pub(super) read_latency_ms: Option<LatencyFigures>,
     /// How long writes took.
     #[serde(skip_serializing_if = "Option::is_none")]
-    write_latency_ms: Option<LatencyFigures>,
+    pub(super) write_latency_ms: Option<LatencyFigures>,
     /// How long syncs took, those at the end of the run too.
     #[serde(skip_serializing_if = "Option::is_none")]
-    fsync_latency_ms: Option<LatencyFigures>,
+    pub(super) fsync_latency_ms: Option<LatencyFigures>,
 }
 
 /// What was transferred.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct MemoryFigures {
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct MemoryFigures {
     /// Bytes transferred.
-    bytes: u64,
+    pub(super) bytes: u64,
     /// MiB transferred per second.
     #[schemars(range(min = 0))]
-    mib_per_second: f64,
+    pub(super) mib_per_second: f64,
 }
 
 /// Statements and errors.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct SqlFigures {
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct SqlFigures {
     /// Events that were completed.
-    transactions: u64,
+    pub(super) transactions: u64,
     /// Statements that returned rows.
-    reads: u64,
+    pub(super) reads: u64,
     /// Statements that changed rows.
-    writes: u64,
+    pub(super) writes: u64,
     /// Statements that did neither, such as BEGIN.
-    others: u64,
+    pub(super) others: u64,
     /// All statements.
-    queries: u64,
+    pub(super) queries: u64,
     /// Errors after which an event began again.
-    ignored_errors: u64,
+    pub(super) ignored_errors: u64,
     /// Connections that were lost and made again.
-    reconnects: u64,
+    pub(super) reconnects: u64,
     /// Transactions per second.
     #[schemars(range(min = 0))]
-    transactions_per_second: f64,
+    pub(super) transactions_per_second: f64,
     /// Reads per second.
     #[schemars(range(min = 0))]
-    reads_per_second: f64,
+    pub(super) reads_per_second: f64,
     /// Writes per second.
     #[schemars(range(min = 0))]
-    writes_per_second: f64,
+    pub(super) writes_per_second: f64,
     /// Other statements per second.
     #[schemars(range(min = 0))]
-    others_per_second: f64,
+    pub(super) others_per_second: f64,
     /// Statements per second.
     #[schemars(range(min = 0))]
-    queries_per_second: f64,
+    pub(super) queries_per_second: f64,
     /// Ignored errors per second.
     #[schemars(range(min = 0))]
-    ignored_errors_per_second: f64,
+    pub(super) ignored_errors_per_second: f64,
     /// Reconnects per second.
     #[schemars(range(min = 0))]
-    reconnects_per_second: f64,
+    pub(super) reconnects_per_second: f64,
 }
 
 /// Latencies, ms.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct LatencyFigures {
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct LatencyFigures {
     /// The shortest.
     #[schemars(range(min = 0))]
-    min: f64,
+    pub(super) min: f64,
     /// The mean.
     #[schemars(range(min = 0))]
-    avg: f64,
+    pub(super) avg: f64,
     /// The longest.
     #[schemars(range(min = 0))]
-    max: f64,
+    pub(super) max: f64,
     /// All together.
     #[schemars(range(min = 0))]
-    sum: f64,
+    pub(super) sum: f64,
     /// Sample standard deviation.
     #[schemars(range(min = 0))]
-    stddev: f64,
+    pub(super) stddev: f64,
     /// By percentage the latency that this share does not exceed, within 0.4 %. Without samples there are none.
-    percentiles: std::collections::BTreeMap<String, f64>,
+    pub(super) percentiles: std::collections::BTreeMap<String, f64>,
+    /// The samples, from which documents are merged. Only the figures of the run have them, not its parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) histogram: Option<LatencyHistogram>,
 }
 
 /// The events of one thread.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct ThreadPart {
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ThreadPart {
     /// Events.
-    events: u64,
+    pub(super) events: u64,
     /// How long they took together, s.
     #[schemars(range(min = 0))]
-    execution_time: f64,
+    pub(super) execution_time: f64,
 }
 
 impl SysbenchDocument {
@@ -268,6 +276,22 @@ impl SysbenchDocumentPart {
             threads: figures.threads.iter().map(ThreadPart::of).collect(),
         }
     }
+
+    /// The same part with its histograms.
+    #[must_use]
+    pub fn with_histograms(mut self, figures: &SysbenchFigures) -> Self {
+        self.latency_ms.histogram = Some(LatencyHistogram::of(&figures.latency()));
+        if let Some(files) = &mut self.files {
+            let latencies =
+                [&mut files.read_latency_ms, &mut files.write_latency_ms, &mut files.fsync_latency_ms];
+            for (latency, samples) in latencies.into_iter().zip(&figures.requests) {
+                latency
+                    .iter_mut()
+                    .for_each(|latency| latency.histogram = Some(LatencyHistogram::of(samples)));
+            }
+        }
+        self
+    }
 }
 
 impl SqlFigures {
@@ -295,12 +319,17 @@ impl SqlFigures {
 
 impl LatencyFigures {
     fn of(latency: &Latency, percentile: u32) -> Self {
-        let ms = |ns: f64| ns / 1e6;
         let mut wanted = PERCENTILES.to_vec();
         if percentile > 0 {
             wanted.push(f64::from(percentile));
         }
-        let percentiles = latency.percentiles(ferrio_stats::Buckets::Hdr, &wanted);
+        LatencyFigures::with_percentiles(latency, &wanted)
+    }
+
+    /// The figures of these latencies, with these percentiles.
+    pub(super) fn with_percentiles(latency: &Latency, wanted: &[f64]) -> Self {
+        let ms = |ns: f64| ns / 1e6;
+        let percentiles = latency.percentiles(ferrio_stats::Buckets::Hdr, wanted);
         LatencyFigures {
             min: ms(latency.min() as f64),
             avg: ms(latency.mean()),
@@ -311,7 +340,15 @@ impl LatencyFigures {
                 .into_iter()
                 .map(|(percent, ns)| (format!("{percent}"), ms(ns as f64)))
                 .collect(),
+            histogram: None,
         }
+    }
+}
+
+impl LatencyFigures {
+    /// The same figures with their samples.
+    pub(super) fn with_histogram(self, latency: &Latency) -> Self {
+        LatencyFigures { histogram: Some(LatencyHistogram::of(latency)), ..self }
     }
 }
 
