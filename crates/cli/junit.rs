@@ -1,16 +1,17 @@
-//! `--junit`: the jobs and thresholds of a run as test cases, and the file that contains them.
+//! `--junit`: the jobs and thresholds of a run, here or on many hosts, as test cases, and the file that contains them.
 
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use ferrio_job::Plan;
 use ferrio_machine::RetryInterrupted;
-use ferrio_report::unique_names;
+use ferrio_report::{HostEntryOutcome, HostsReport, unique_names};
 use ferrio_thresholds::Judgement;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::error::Error;
-use crate::outcome::{RunOutcome, failure_of_job, failures_of_run};
+use crate::outcome::{RunOutcome, SIGNALLED, failure_of_job, failures_of_run};
 use crate::output_file::OutputFile;
 
 /// A JUnit file, which is written atomically.
@@ -67,12 +68,77 @@ pub fn junit_text(plan: &Plan, outcome: &RunOutcome) -> io::Result<String> {
         jobs.add_test_case(case("run", "whole run", failed(NonSuccessKind::Error, code, message)));
     }
     report.add_test_suite(jobs);
+    add_thresholds(&mut report, thresholds);
+    report.to_string().map_err(io::Error::other)
+}
+
+/// What became of a run on many hosts.
+#[derive(Debug)]
+pub struct HostsOutcome<'a> {
+    pub report: &'a HostsReport,
+    /// The exit status of the part of each host that has ended.
+    pub statuses: &'a [Option<u8>],
+    pub elapsed: Duration,
+    pub has_lost_file: bool,
+    pub thresholds: &'a [Judgement],
+}
+
+/// The JUnit XML of a run on many hosts: one test case per entry of each host, per host that has failed as a whole, and per threshold.
+///
+/// # Errors
+/// The XML cannot be rendered.
+pub fn junit_text_on_hosts(outcome: &HostsOutcome<'_>) -> io::Result<String> {
+    let HostsOutcome { report: run, statuses, elapsed, has_lost_file, thresholds } = *outcome;
+    let mut report = Report::new("ferrio");
+    let outcomes = run.outcomes();
+    for (at, (host, status)) in run.hosts.iter().zip(statuses).enumerate() {
+        let name = host.name.as_str();
+        let mut suite = TestSuite::new(format!("jobs on {name}"));
+        suite.set_time(elapsed);
+        let entries: Vec<&HostEntryOutcome> = outcomes.iter().filter(|entry| entry.host == at).collect();
+        let names = unique_names(entries.iter().map(|entry| entry.jobname.as_str()));
+        let mut has_failed = false;
+        for (entry, jobname) in entries.iter().zip(names) {
+            let status = match &entry.failure {
+                Some(message) => failed(NonSuccessKind::Error, "job-failed", message),
+                None => TestCaseStatus::success(),
+            };
+            has_failed |= entry.failure.is_some();
+            suite.add_test_case(case(name, jobname, status));
+        }
+        let failed_jobs = status.map_or(0, |status| status % SIGNALLED);
+        let of_host = match (&host.lost, status) {
+            (Some(reason), _) => Some(("host-lost", format!("the host is lost: {reason}"))),
+            (None, Some(status)) if *status >= SIGNALLED => {
+                Some(("signal", "a signal ended the run before its jobs were done".to_owned()))
+            }
+            // A job that could not be set up has no figures.
+            (None, _) if failed_jobs > 0 && !has_failed => {
+                Some(("job-failed", format!("its part ended with status {failed_jobs}: stderr says why")))
+            }
+            _ => None,
+        };
+        if let Some((code, message)) = of_host {
+            suite.add_test_case(case(name, "whole host", failed(NonSuccessKind::Error, code, &message)));
+        }
+        report.add_test_suite(suite);
+    }
+    if has_lost_file {
+        let mut suite = TestSuite::new("run");
+        let message = "a file of the run is missing or incomplete: stderr names it";
+        suite.add_test_case(case("run", "whole run", failed(NonSuccessKind::Error, "lost-file", message)));
+        report.add_test_suite(suite);
+    }
+    add_thresholds(&mut report, thresholds);
+    report.to_string().map_err(io::Error::other)
+}
+
+fn add_thresholds(report: &mut Report, thresholds: &[Judgement]) {
     if !thresholds.is_empty() {
         let mut suite = TestSuite::new("thresholds");
         suite.add_test_cases(thresholds.iter().map(case_of_threshold));
         report.add_test_suite(suite);
     }
-    report.to_string().map_err(io::Error::other)
 }
 
 fn case_of_threshold(judgement: &Judgement) -> TestCase {

@@ -14,9 +14,19 @@ use crate::options::{OnHosts, ProgramOption, Support};
 /// Options that only servers act on, beside those that are theirs in any run on many hosts.
 const ONLY_SENT: [ProgramOption; 2] = [ProgramOption::ParseOnly, ProgramOption::Showcmd];
 
-/// Options of a run on other hosts than servers.
-const OF_OTHER_HOSTS: [ProgramOption; 4] =
-    [ProgramOption::Hosts, ProgramOption::HostsFile, ProgramOption::Via, ProgramOption::RequireAll];
+/// Options of a run on other hosts than servers, whose report is fio's.
+const OF_OTHER_HOSTS: [ProgramOption; 10] = [
+    ProgramOption::Hosts,
+    ProgramOption::HostsFile,
+    ProgramOption::Via,
+    ProgramOption::RequireAll,
+    ProgramOption::HostDocuments,
+    ProgramOption::Tui,
+    ProgramOption::IntervalReport,
+    ProgramOption::Metrics,
+    ProgramOption::FailIf,
+    ProgramOption::Junit,
+];
 
 /// Options of clients that a run on other hosts does not have.
 const OF_CLIENTS: [ProgramOption; 9] = [
@@ -333,7 +343,11 @@ mod tests {
 
     #[test]
     fn options_that_nobody_would_act_on_are_refused() {
-        for words in [["--readonly", "--client=A", "f"], ["--client=A", "f", "--bandwidth-log"]] {
+        for words in [
+            ["--readonly", "--client=A", "f"],
+            ["--client=A", "f", "--bandwidth-log"],
+            ["--client=A", "f", "--interval-report=1s"],
+        ] {
             let codes: Vec<_> = read(&words).unwrap_err().iter().map(|mistake| mistake.code).collect();
             assert_eq!(codes, ["client-option"], "{words:?}");
         }

@@ -63,7 +63,7 @@ pub fn run_on(
     let plan = PlanText { snapshots_ms: run.snapshots_ms(), ..plan };
     let plans = (0..).zip(names).map(|host| plan_of_host(&plan, host, ranks));
     if let Some(terminal) = terminal {
-        run.show_view(terminal, names, messages)?;
+        run.show_view(terminal, names)?;
     }
     let (_, stop) = stop_requests().map_err(Error::Agent)?;
     host_commands::raise_limit(names.len());

@@ -17,6 +17,7 @@ use super::host_texts::HostTexts;
 use super::logs_of_hosts::{LogSource, LogsOfHosts};
 use super::watched_hosts::WatchedHosts;
 use crate::error::Error;
+use crate::junit::{HostsOutcome, JunitFile, junit_text_on_hosts};
 use crate::live_view;
 use crate::messages::Messages;
 use crate::options::ProgramOption;
@@ -29,6 +30,7 @@ pub struct RunOnHosts<'a> {
     report: HostsReport,
     output: Output,
     texts: HostTexts,
+    messages: Messages,
     settings: &'a ProgramSettings,
     /// The user was told what to do about an agent that does not start.
     is_advised: bool,
@@ -38,6 +40,9 @@ pub struct RunOnHosts<'a> {
     began: Option<Instant>,
     /// Jobs that failed, over all hosts.
     failed: usize,
+    /// The exit status of the part of each host that has ended.
+    statuses: Vec<Option<u8>>,
+    junit: Option<JunitFile>,
     /// A signal has ended the jobs of a host.
     was_interrupted: bool,
     /// A host has no results, or not all.
@@ -77,11 +82,14 @@ impl<'a> RunOnHosts<'a> {
             watched: WatchedHosts::open(names.len(), settings, &mut output)?,
             output,
             texts: HostTexts::new(messages, settings.formats.has(Format::Normal)),
+            messages,
             settings,
             is_advised: false,
             begin: None,
             began: None,
             failed: 0,
+            statuses: vec![None; names.len()],
+            junit: settings.junit.as_deref().map(JunitFile::begin).transpose()?,
             was_interrupted: false,
             is_incomplete: false,
             states: vec![HostState::default(); names.len()],
@@ -97,14 +105,9 @@ impl<'a> RunOnHosts<'a> {
     ///
     /// # Errors
     /// The terminal cannot be set up.
-    pub fn show_view(
-        &mut self,
-        terminal: Terminal,
-        names: &[String],
-        messages: Messages,
-    ) -> Result<(), Error> {
+    pub fn show_view(&mut self, terminal: Terminal, names: &[String]) -> Result<(), Error> {
         let interval = self.watched.view_interval;
-        self.output.show_hosts_view(live_view::start_on_hosts(terminal, names, interval, messages)?);
+        self.output.show_hosts_view(live_view::start_on_hosts(terminal, names, interval, self.messages)?);
         Ok(())
     }
 
@@ -216,6 +219,7 @@ impl<'a> RunOnHosts<'a> {
             ToCoordinator::Ended { status } | ToCoordinator::Refused { status } => {
                 self.end(host);
                 self.show_host(host.0, HostState::Ended);
+                self.statuses[host.0] = Some(status);
                 self.failed = self.failed.saturating_add(usize::from(status % SIGNALLED));
                 self.was_interrupted |= status >= SIGNALLED;
             }
@@ -295,23 +299,33 @@ impl<'a> RunOnHosts<'a> {
     /// The report cannot be written.
     pub fn finish(mut self) -> Result<u8, Error> {
         self.output.end_hosts_view();
-        let until = self.began.map(|began| began.elapsed()).unwrap_or_default();
-        self.watched.finish(until, &self.report, &mut self.output);
-        self.is_incomplete |= self.output.has_lost_file();
+        let elapsed = self.began.map(|began| began.elapsed()).unwrap_or_default();
+        self.watched.finish(elapsed, &self.report, &mut self.output);
+        let has_lost_file = self.output.has_lost_file();
+        self.is_incomplete |= has_lost_file;
         let failed = self.failed.max(usize::from(self.is_incomplete)).min(MAX_FAILED);
         let mut status = u8::try_from(failed).unwrap_or(u8::MAX);
-        if self.report.has_any() {
-            let (judgements, written) =
-                self.output.report_of_hosts(self.report.together(), &self.settings.thresholds);
-            written?;
-            if judgements.iter().any(Judgement::is_unjudged) {
-                status = status.max(1);
-            }
-            if status == 0 && judgements.iter().any(Judgement::is_exceeded) {
-                status = THRESHOLD_EXCEEDED_STATUS;
-            }
-        } else {
-            self.output.close()?;
+        let (judgements, closed) = match self.report.has_any() {
+            true => self.output.report_of_hosts(self.report.together(), &self.settings.thresholds),
+            false => (Vec::new(), self.output.close()),
+        };
+        let outcome = HostsOutcome {
+            report: &self.report,
+            statuses: &self.statuses,
+            elapsed,
+            has_lost_file,
+            thresholds: &judgements,
+        };
+        let written = self.junit.map_or(Ok(()), |file| file.write(junit_text_on_hosts(&outcome)));
+        if let (Err(_), Err(error)) = (&closed, &written) {
+            self.messages.note(&error.diagnostic());
+        }
+        closed.and(written)?;
+        if judgements.iter().any(Judgement::is_unjudged) {
+            status = status.max(1);
+        }
+        if status == 0 && judgements.iter().any(Judgement::is_exceeded) {
+            status = THRESHOLD_EXCEEDED_STATUS;
         }
         Ok(status | if self.was_interrupted { SIGNALLED } else { 0 })
     }

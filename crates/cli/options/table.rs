@@ -186,7 +186,8 @@ program_options! {
         .excluded_by(&[Relation {
             others: SERIES,
             message: "each run of --repeat and --sweep would write the same JUnit file: leave out --junit",
-        }]);
+        }])
+        .on_hosts(OnHosts::Coordinator);
     Readonly => flag("readonly", 'r', JOBS, "Refuse jobs that write or trim")
         .on_hosts(OnHosts::Agents);
     Section => value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated")

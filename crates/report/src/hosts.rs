@@ -1,12 +1,13 @@
 //! The report of a run on many hosts, from the reports of the hosts.
 //!
 //! `merge` adds entries and databases of several hosts up; `together` makes the tree of all hosts, whose `jobs` are entries of all of them
-//! and whose `ferrio.hosts` are the hosts, with `series` over time; `common` and `stragglers` compare hosts; `clients` has the forms that fio gives to such a run.
+//! and whose `ferrio.hosts` are the hosts, with `series` over time; `common` and `stragglers` compare hosts; `clients` has the forms that fio gives to such a run, and `outcomes` says what has failed.
 
 mod clients;
 mod common;
 mod host_entries;
 mod merge;
+mod outcomes;
 mod series;
 mod stragglers;
 mod together;
@@ -16,6 +17,7 @@ use crate::model::{HostClockReport, JobReport, PhaseReport, RunReport};
 use crate::report_options::ReportOptions;
 use crate::terse::TerseLayout;
 
+pub use outcomes::HostEntryOutcome;
 pub(crate) use stragglers::CODES as WARNING_CODES;
 
 /// A host of the run as its coordinator knows it.

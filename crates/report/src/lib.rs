@@ -54,7 +54,7 @@ pub use eta::clock_text;
 pub use format::{Format, Formats};
 pub use grouping::{distinct, grouped};
 pub use host_report::HostReport;
-pub use hosts::{HostsReport, ReportedHost};
+pub use hosts::{HostEntryOutcome, HostsReport, ReportedHost};
 pub use html::{PageRun, page};
 pub use interval::{HostsIntervalReport, IntervalReport};
 pub use live::{LiveLine, LiveStatus};

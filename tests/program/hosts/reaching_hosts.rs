@@ -99,3 +99,31 @@ fn the_copy_goes_over_ssh_and_is_gone_when_the_run_is_over() {
         );
     }
 }
+
+#[test]
+fn junit_has_a_case_for_each_entry_of_each_host_and_none_is_green_that_failed() {
+    let dir = TestDir::new();
+    let job = dir.job("[good]\nioengine=null\nrw=read\nsize=64k\n[bad]\nranks=1\nrw=read\nfilename=$host.none\nallow_file_create=0\nsize=4k\n[full]\nranks=0\nrw=write\nfilename=/dev/full\nfilesize=4k\n");
+    let path = format!("--ferrio-path={FERRIO}");
+    let words = |hosts: &'static str, via: &'static str| {
+        vec![hosts, via, &*path, "--junit=j.xml", "--fail-if=good: read.total_ios >= 32", &*job]
+    };
+    // The first host does 16 reads, and both together 32.
+    let run = dir.ferrio(&words("--hosts=one,two", "--via=exec env H={host}")).run().ended_with(2);
+    let xml = dir.read("j.xml");
+    let cases = |text: &str| xml.matches(text).count();
+    assert_eq!(cases("<testsuite name=\"jobs on one\""), 1, "{xml}");
+    assert!(xml.contains("<testcase name=\"good\" classname=\"one\"/>"), "{xml}");
+    assert!(xml.contains("<testcase name=\"good\" classname=\"two\"/>"), "{xml}");
+    assert_eq!((cases("classname=\"two\">"), cases("type=\"job-failed\"")), (1, 2), "{xml} {}", run.stderr);
+    assert_eq!(cases("type=\"threshold-exceeded\""), 1, "{xml}");
+    let full = xml.split_once("<testcase name=\"full\" classname=\"one\">").unwrap().1.trim_start();
+    assert!(full.starts_with("<error message=") && full.contains("No space left on device"), "{full}");
+    // A host that is lost, and one whose jobs run.
+    let run =
+        dir.ferrio(&words("--hosts=one,away", "--via=[ {host} = one ] || exit 9; exec env H={host}")).run();
+    run.ended_with(1);
+    let xml = dir.read("j.xml");
+    assert!(xml.contains("<testcase name=\"whole host\" classname=\"away\">"), "{xml}");
+    assert!(xml.contains("type=\"host-lost\"") && !xml.contains("threshold-exceeded"), "{xml}");
+}
