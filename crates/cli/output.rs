@@ -33,7 +33,7 @@ use messages::ReportLines;
 pub use opening::{begin_file, may_block, status_file};
 use report_file::{ReportFile, UnwrittenText, controls_in};
 use screen::{DeferredText, Screen};
-pub use watchers::{IntervalStream, Watchers};
+pub use watchers::{IntervalStream, Watchers, reason_to_abort};
 
 /// The report with `--output`, or on standard output, among all reports.
 const MAIN: usize = 0;

@@ -43,7 +43,7 @@ pub fn run_and_report(run: PlannedRun, voice: Option<&Voice>) -> Result<Option<R
     }
     let metrics_url = metrics.as_ref().map(MetricsServer::url);
     output.leave_report_to(voice);
-    let watchers = Watchers::new(plan, settings, intervals, metrics, voice.and_then(|voice| voice.snapshots));
+    let watchers = Watchers::new(plan, settings, intervals, metrics, voice);
     let environment = RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.compat);
     let mut output = output.begin(environment, watchers);
     let is_ferrio = settings.compat == Compat::Ferrio;

@@ -84,6 +84,7 @@ impl Conversation {
             AgentAction::Check(plan) => drop(self.to_run.try_send(plan)),
             AgentAction::Prepare => self.voice.let_prepare(),
             AgentAction::Begin { phase, at } => self.voice.let_begin(phase, at),
+            AgentAction::StopJobs { early: true, .. } => self.voice.end_early(),
             AgentAction::StopJobs { .. } => {
                 self.voice.stop();
                 // As a user's first Ctrl-C.

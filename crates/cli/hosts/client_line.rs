@@ -15,7 +15,7 @@ use crate::options::{OnHosts, ProgramOption, Support};
 const ONLY_SENT: [ProgramOption; 2] = [ProgramOption::ParseOnly, ProgramOption::Showcmd];
 
 /// Options of a run on other hosts than servers, whose report is fio's.
-const OF_OTHER_HOSTS: [ProgramOption; 10] = [
+const OF_OTHER_HOSTS: [ProgramOption; 11] = [
     ProgramOption::Hosts,
     ProgramOption::HostsFile,
     ProgramOption::Via,
@@ -25,6 +25,7 @@ const OF_OTHER_HOSTS: [ProgramOption; 10] = [
     ProgramOption::IntervalReport,
     ProgramOption::Metrics,
     ProgramOption::FailIf,
+    ProgramOption::AbortIf,
     ProgramOption::Junit,
 ];
 

@@ -65,7 +65,8 @@ pub fn run_on(
     if let Some(terminal) = terminal {
         run.show_view(terminal, names)?;
     }
-    let (_, stop) = stop_requests().map_err(Error::Agent)?;
+    let (requests, stop) = stop_requests().map_err(Error::Agent)?;
+    run.ends_by(requests);
     host_commands::raise_limit(names.len());
     let hosts = connect(&stop).into_iter().zip(plans).collect();
     let how = CoordinatorSettings {

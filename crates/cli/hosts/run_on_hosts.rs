@@ -1,10 +1,11 @@
 //! A run on many hosts as it comes in, and its report.
 
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use ferrio_hosts::{
     AgentHello, ClockTime, CoordinatorAction, HostId, HostLoss, PhaseStart, PlanText, Stream, ToAgent,
-    ToCoordinator,
+    ToCoordinator, UserRequest,
 };
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_report::model::{HostClockReport, PhaseReport};
@@ -43,6 +44,8 @@ pub struct RunOnHosts<'a> {
     /// The exit status of the part of each host that has ended.
     statuses: Vec<Option<u8>>,
     junit: Option<JunitFile>,
+    /// Takes the wish that the run ends.
+    requests: Option<Sender<UserRequest>>,
     /// A signal has ended the jobs of a host.
     was_interrupted: bool,
     /// A host has no results, or not all.
@@ -89,6 +92,7 @@ impl<'a> RunOnHosts<'a> {
             began: None,
             failed: 0,
             statuses: vec![None; names.len()],
+            requests: None,
             junit: settings.junit.as_deref().map(JunitFile::begin).transpose()?,
             was_interrupted: false,
             is_incomplete: false,
@@ -109,6 +113,24 @@ impl<'a> RunOnHosts<'a> {
         let interval = self.watched.view_interval;
         self.output.show_hosts_view(live_view::start_on_hosts(terminal, names, interval, self.messages)?);
         Ok(())
+    }
+
+    /// From now on, thresholds may end the run by a request.
+    pub fn ends_by(&mut self, requests: Sender<UserRequest>) {
+        self.requests = Some(requests);
+    }
+
+    /// Ends the run because of its figures.
+    fn abort(&mut self, reason: &Diagnostic) {
+        self.report.add_run_note(reason);
+        if let Some(requests) = &self.requests {
+            // The conversations may be over already.
+            let _ = requests.send(UserRequest::End { reason: reason.message.clone() });
+        }
+        if let Some(view) = self.output.hosts_view() {
+            view.message(&reason.message);
+        }
+        self.output.message(reason);
     }
 
     /// Time between the snapshots that hosts are to send; `None` for no snapshots.
@@ -199,7 +221,8 @@ impl<'a> RunOnHosts<'a> {
                 if let Some(report) = self.read(host, &result) {
                     self.report.take_snapshot(host.0, report);
                     let at = at.since(self.begin.unwrap_or(at));
-                    self.watched.note_snapshot(host.0, at, &self.report, &mut self.output);
+                    let end = self.watched.note_snapshot(host.0, at, &self.report, &mut self.output);
+                    end.into_iter().for_each(|reason| self.abort(&reason));
                 }
             }
             ToCoordinator::Log { name, data } => self.add_to_log(host, &name, &data),
@@ -300,13 +323,17 @@ impl<'a> RunOnHosts<'a> {
     pub fn finish(mut self) -> Result<u8, Error> {
         self.output.end_hosts_view();
         let elapsed = self.began.map(|began| began.elapsed()).unwrap_or_default();
-        self.watched.finish(elapsed, &self.report, &mut self.output);
+        let aborted = self.watched.finish(elapsed, &self.report, &mut self.output);
+        let was_aborted = aborted.is_some();
         let has_lost_file = self.output.has_lost_file();
         self.is_incomplete |= has_lost_file;
         let failed = self.failed.max(usize::from(self.is_incomplete)).min(MAX_FAILED);
         let mut status = u8::try_from(failed).unwrap_or(u8::MAX);
         let (judgements, closed) = match self.report.has_any() {
-            true => self.output.report_of_hosts(self.report.together(), &self.settings.thresholds),
+            true => {
+                let thresholds = &self.settings.thresholds;
+                self.output.report_of_hosts(self.report.together(), thresholds, aborted)
+            }
             false => (Vec::new(), self.output.close()),
         };
         let outcome = HostsOutcome {
@@ -321,7 +348,8 @@ impl<'a> RunOnHosts<'a> {
             self.messages.note(&error.diagnostic());
         }
         closed.and(written)?;
-        if judgements.iter().any(Judgement::is_unjudged) {
+        // After an abort, thresholds may be unjudged because jobs never began their I/O: that is no failure.
+        if !was_aborted && judgements.iter().any(Judgement::is_unjudged) {
             status = status.max(1);
         }
         if status == 0 && judgements.iter().any(Judgement::is_exceeded) {

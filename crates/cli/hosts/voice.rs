@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ struct Orders {
     state: Mutex<OrderState>,
     changed: Condvar,
     trigger: TriggerSwitch,
+    /// Ends the run early once it is set.
+    early_end: Arc<AtomicBool>,
 }
 
 #[derive(Default)]
@@ -191,6 +194,17 @@ impl Voice {
             state.starts.insert(phase, at);
             state.progress_due.get_or_insert(at + PROGRESS_INTERVAL);
         });
+    }
+
+    /// What ends the run early once it is set.
+    #[must_use]
+    pub fn early_end(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.orders.early_end)
+    }
+
+    /// The coordinator ends the run, whose figures are bad enough.
+    pub fn end_early(&self) {
+        self.orders.early_end.store(true, Ordering::Relaxed);
     }
 
     /// The coordinator ends the run, which a signal tells jobs that run already.

@@ -1,4 +1,4 @@
-//! The figures of a run on many hosts while it runs: for `--interval-report`, `--metrics` and `--tui`, from the snapshots that all hosts
+//! The figures of a run on many hosts while it runs: for `--interval-report`, `--metrics`, `--tui` and `--abort-if`, from the snapshots that all hosts
 //! send.
 
 use std::time::{Duration, SystemTime};
@@ -6,21 +6,29 @@ use std::time::{Duration, SystemTime};
 use ferrio_job::Diagnostic;
 use ferrio_metrics::MetricsServer;
 use ferrio_report::{Format, Formats, HostsIntervalReport, HostsRecorder, HostsReport};
+use ferrio_thresholds::{Judgement, Threshold, judge};
 
 use crate::error::Error;
 use crate::option_values::Intervals;
 use crate::options::ProgramOption;
-use crate::output::{IntervalStream, Output};
+use crate::output::{IntervalStream, Output, reason_to_abort};
 use crate::settings::ProgramSettings;
 
 /// Time between snapshots for `--metrics` alone: those who ask read the figures of the last second.
 const METRICS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Time between snapshots for `--abort-if` alone.
+const ABORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Who watches the figures.
 #[derive(Default)]
 pub struct WatchedHosts {
     intervals: Option<(HostsIntervalReport, IntervalStream)>,
     metrics: Option<MetricsServer>,
+    /// Thresholds that end the run.
+    aborting: Vec<Threshold>,
+    /// The one that has.
+    aborted: Option<Judgement>,
     /// Time between snapshots; `None` if nobody watches.
     pub every: Option<Duration>,
     /// Snapshots that each host has sent; `None` for one that sends no more.
@@ -57,7 +65,8 @@ impl WatchedHosts {
         let snapshots_of_view = view_interval.as_nanos() / every.unwrap_or(view_interval).as_nanos().max(1);
         Ok(WatchedHosts {
             intervals: intervals.map(|stream| (HostsIntervalReport::new(), stream)),
-            every: every.or(of_view),
+            every: every.or(of_view).or((!settings.aborting.is_empty()).then_some(ABORT_INTERVAL)),
+            aborting: settings.aborting.clone(),
             metrics,
             snapshots: vec![Some(0); hosts],
             at: vec![Duration::ZERO; hosts],
@@ -68,17 +77,37 @@ impl WatchedHosts {
     }
 
     /// A host has sent the figures of the moment `at` on the common axis, which the report has now.
-    pub fn note_snapshot(&mut self, host: usize, at: Duration, report: &HostsReport, output: &mut Output) {
+    /// Returns the reason to end the run, once.
+    pub fn note_snapshot(
+        &mut self,
+        host: usize,
+        at: Duration,
+        report: &HostsReport,
+        output: &mut Output,
+    ) -> Option<Diagnostic> {
         self.until = self.until.max(at);
         self.at[host] = self.at[host].max(at);
         if let Some(count) = &mut self.snapshots[host] {
             *count += 1;
         }
-        self.write_whole(report, output);
+        let is_whole = self.write_whole(report, output);
         if let Some(server) = self.metrics.as_mut().filter(|server| server.is_wanted()) {
             let formats = Formats::only(Format::OpenMetrics);
             server.publish(report.together().in_formats(formats, output.terse_layout()));
         }
+        if is_whole { self.judge(report) } else { None }
+    }
+
+    /// The reason to end the run, the first time that a threshold is exceeded.
+    fn judge(&mut self, report: &HostsReport) -> Option<Diagnostic> {
+        if self.aborting.is_empty() || self.aborted.is_some() {
+            return None;
+        }
+        let so_far = report.together_to_judge()?;
+        let exceeded = judge(&self.aborting, &so_far).into_iter().find(Judgement::is_exceeded)?;
+        let reason = reason_to_abort(&exceeded, self.until);
+        self.aborted = Some(exceeded);
+        Some(reason)
     }
 
     /// A host sends no more, and nobody waits for it.
@@ -87,10 +116,11 @@ impl WatchedHosts {
         self.write_whole(report, output);
     }
 
-    /// Writes and shows an interval once all hosts have sent its figures.
-    fn write_whole(&mut self, report: &HostsReport, output: &mut Output) {
-        let Some(whole) = self.snapshots.iter().flatten().min() else { return };
-        if *whole > self.written {
+    /// Writes and shows an interval once all hosts have sent its figures, and returns whether they have.
+    fn write_whole(&mut self, report: &HostsReport, output: &mut Output) -> bool {
+        let Some(whole) = self.snapshots.iter().flatten().min() else { return false };
+        let is_whole = *whole > self.written;
+        if is_whole {
             self.written = *whole;
             self.write(report, output);
             if self.written.is_multiple_of(self.snapshots_of_view)
@@ -99,6 +129,7 @@ impl WatchedHosts {
                 view.look(report, &self.at);
             }
         }
+        is_whole
     }
 
     fn write(&mut self, report: &HostsReport, output: &mut Output) {
@@ -107,12 +138,14 @@ impl WatchedHosts {
         }
     }
 
-    /// Writes the last interval, which ends at `until` on the common axis with the last reports.
-    pub fn finish(mut self, until: Duration, report: &HostsReport, output: &mut Output) {
+    /// Writes the last interval, which ends at `until` on the common axis with the last reports. Returns the threshold that has ended the
+    /// run.
+    pub fn finish(mut self, until: Duration, report: &HostsReport, output: &mut Output) -> Option<Judgement> {
         self.until = self.until.max(until);
         self.write(report, output);
         if let Some((_, stream)) = self.intervals {
             stream.end(output);
         }
+        self.aborted
     }
 }

@@ -172,7 +172,8 @@ program_options! {
         "Like --fail-if, and end the run as soon as EXPRESSION is true for the figures so far; may be repeated")
         .only_ferrio()
         .adds_up()
-        .parser(values::threshold);
+        .parser(values::threshold)
+        .on_hosts(OnHosts::Coordinator);
     Label => own("label", "KEY=VALUE", REPORT,
         "Label the run: a column of the format rows, and a key of `labels` in JSON; may be repeated")
         .only_ferrio()

@@ -52,19 +52,13 @@ impl FinalOutput {
     ) -> (RunOutcome, Result<(), Error>) {
         let verdict_failed = self.write_verdict();
         let FinalOutput { mut output, findings } = self;
-        let WatcherFindings { series, mut aborted, .. } = findings;
+        let WatcherFindings { series, aborted, .. } = findings;
         let was_aborted = aborted.is_some();
         output.options.series = series;
         let options = output.options_now();
         let mut report = output.report_at(MAIN, plan, &result, &options);
         let mut judgements = judge(thresholds, &report);
-        // Those of --abort-if come last.
-        for judgement in judgements.iter_mut().rev() {
-            if let Some(then) = aborted.take_if(|then| then.report.expression == judgement.report.expression)
-            {
-                *judgement = then;
-            }
-        }
+        keep_abort(&mut judgements, aborted);
         set_thresholds(&mut report, &judgements);
         match output.host_report(MAIN, plan, &result, &options, &report) {
             Some((voice, report)) => voice.result(&report),
@@ -85,6 +79,16 @@ impl FinalOutput {
             was_aborted,
         };
         (outcome, output.close())
+    }
+}
+
+/// Puts the judgement that has ended the run in the place of that on the whole run.
+pub(super) fn keep_abort(judgements: &mut [Judgement], mut aborted: Option<Judgement>) {
+    // Those of --abort-if come last.
+    for judgement in judgements.iter_mut().rev() {
+        if let Some(then) = aborted.take_if(|then| then.report.expression == judgement.report.expression) {
+            *judgement = then;
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use ferrio_thresholds::{Judgement, Threshold, judge};
 use ferrio_tui::HostsView;
 
 use super::Output;
-use super::final_output::set_thresholds;
+use super::final_output::{keep_abort, set_thresholds};
 use super::screen::ShownRun;
 use crate::error::Error;
 
@@ -35,14 +35,16 @@ impl Output {
         }
     }
 
-    /// Writes the report to all streams, then warnings about its figures and exceeded thresholds to standard error. Also returns whether all
-    /// reports could be written.
+    /// Writes the report to all streams, then warnings about its figures and exceeded thresholds to standard error. A threshold that
+    /// `aborted` the run is reported as it was judged then. Also returns whether all reports could be written.
     pub fn report_of_hosts(
         mut self,
         mut report: RunReport,
         thresholds: &[Threshold],
+        aborted: Option<Judgement>,
     ) -> (Vec<Judgement>, Result<(), Error>) {
-        let judgements = judge(thresholds, &report);
+        let mut judgements = judge(thresholds, &report);
+        keep_abort(&mut judgements, aborted);
         set_thresholds(&mut report, &judgements);
         for at in 0..self.files.len() {
             self.write_report(at, &report);

@@ -15,9 +15,11 @@ use ferrio_thresholds::Judgement;
 use ferrio_tui::LiveView;
 
 use super::Output;
+use crate::hosts::Voice;
 use crate::profiles::{Verdict, VerdictJudgement};
 use crate::settings::ProgramSettings;
 use abort::AbortWatcher;
+pub use abort::reason_to_abort;
 pub use interval_report::IntervalStream;
 
 /// A consumer of interval snapshots.
@@ -58,19 +60,20 @@ impl Watchers {
         settings: &ProgramSettings,
         intervals: Option<IntervalStream>,
         metrics: Option<MetricsServer>,
-        snapshots: Option<Duration>,
+        voice: Option<&Voice>,
     ) -> Self {
         fn part<W: Watcher + 'static>(watcher: Option<W>) -> Option<Box<dyn Watcher>> {
             watcher.map(|watcher| Box::new(watcher) as Box<dyn Watcher>)
         }
-        let early_end = Arc::new(AtomicBool::new(false));
+        // A coordinator may end the run, too.
+        let early_end = voice.map(Voice::early_end).unwrap_or_default();
         let all = [
             part(intervals),
             part(AbortWatcher::new(&settings.aborting, plan, Arc::clone(&early_end))),
             part(settings.profile.and_then(|profile| profile.verdict(plan))),
             part(settings.has_series().then(|| SeriesRecorder::new(plan))),
             part(metrics),
-            part(snapshots.map(SnapshotWatcher)),
+            part(voice.and_then(|voice| voice.snapshots).map(SnapshotWatcher)),
         ];
         Watchers { all: all.into_iter().flatten().collect(), early_end }
     }

@@ -40,10 +40,12 @@ pub enum AgentAction {
         /// When.
         at: ClockTime,
     },
-    /// End the jobs as a signal does, and say [`ToCoordinator::Ended`] at last.
+    /// End the jobs as a signal does, or without one, and say [`ToCoordinator::Ended`] at last.
     StopJobs {
         /// For the user.
         reason: String,
+        /// Without a signal.
+        early: bool,
     },
     /// Save the verify states of all jobs, end them, say the states and run the command.
     Trigger {
@@ -154,11 +156,14 @@ impl Agent {
             }
             (ToAgent::Prepare, State::Busy) => actions.push(AgentAction::Prepare),
             (ToAgent::Go { phase, at }, State::Busy) => actions.push(AgentAction::Begin { phase, at }),
-            (ToAgent::Stop { reason }, State::Busy) => actions.push(AgentAction::StopJobs { reason }),
+            (ToAgent::Stop { reason, early }, State::Busy) => {
+                actions.push(AgentAction::StopJobs { reason, early });
+            }
             (ToAgent::Trigger { command }, State::Busy) => actions.push(AgentAction::Trigger { command }),
             (ToAgent::Bye, State::Busy) => {
                 // A plan that was only to be checked, or a run that the coordinator no longer waits for.
-                actions.push(AgentAction::StopJobs { reason: "the coordinator has ended the run".into() });
+                let reason = "the coordinator has ended the run".into();
+                actions.push(AgentAction::StopJobs { reason, early: false });
                 self.exit(0, actions);
             }
             (ToAgent::Bye, State::Greeting | State::Proving(_) | State::Idle | State::Ended) => {
@@ -233,7 +238,7 @@ impl Agent {
         match self.state {
             State::Busy => {
                 self.state = State::Orphaned(now);
-                actions.push(AgentAction::StopJobs { reason: reason.into() });
+                actions.push(AgentAction::StopJobs { reason: reason.into(), early: false });
             }
             State::Greeting | State::Proving(_) | State::Idle | State::Ended => self.exit(1, actions),
             State::Orphaned(_) | State::Gone => {}

@@ -32,6 +32,11 @@ pub struct CoordinatorSettings {
 pub enum UserRequest {
     /// The run shall end; the second time, at once.
     Stop,
+    /// The jobs shall end because of what they have measured.
+    End {
+        /// For the user.
+        reason: String,
+    },
     /// The jobs shall save what their verification needs to know, and end, as if the power failed.
     Trigger {
         /// The shell command that each host runs then.
@@ -139,6 +144,12 @@ impl Coordinator {
             CoordinatorInput::Alive(host) => self.note_life(host, now),
             CoordinatorInput::User(UserRequest::Stop) if self.is_stopping => self.abandon(actions),
             CoordinatorInput::User(UserRequest::Stop) => self.stop("terminated", actions),
+            CoordinatorInput::User(UserRequest::End { reason }) => {
+                for (at, _) in self.hosts.iter().enumerate().filter(|(_, host)| host.runs()) {
+                    let stop = ToAgent::Stop { reason: reason.clone(), early: true };
+                    actions.push(CoordinatorAction::Send(HostId(at), stop));
+                }
+            }
             CoordinatorInput::User(UserRequest::Trigger { command }) => {
                 for (at, _) in self.hosts.iter().enumerate().filter(|(_, host)| host.runs()) {
                     let trigger = ToAgent::Trigger { command: command.clone() };
@@ -345,8 +356,8 @@ impl Coordinator {
             if matches!(host.stage, Stage::Greeting | Stage::Proving(_) | Stage::Measuring) {
                 host.stage = Stage::Ended;
             } else {
-                actions
-                    .push(CoordinatorAction::Send(HostId(at), ToAgent::Stop { reason: reason.to_owned() }));
+                let stop = ToAgent::Stop { reason: reason.to_owned(), early: false };
+                actions.push(CoordinatorAction::Send(HostId(at), stop));
             }
         }
     }

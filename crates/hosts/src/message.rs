@@ -41,6 +41,9 @@ pub enum ToAgent {
     Stop {
         /// For the user, for example `host node3 is lost`.
         reason: String,
+        /// They end because of what they have measured, so that the run is not one that a signal has ended.
+        #[serde(default)]
+        early: bool,
     },
     /// Save the verify states of all jobs, end them, send the states and run the command.
     Trigger {

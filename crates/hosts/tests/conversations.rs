@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use ferrio_hosts::{
     AgentAction, AgentHello, AgentInputs, Carrier, ClockTime, CoordinatorAction, CoordinatorSettings, Ends,
-    HostClock, HostId, HostLoss, PlanText, StreamPair, ToAgent, ToCoordinator, Token, coordinate, serve,
+    HostClock, HostId, HostLoss, PlanText, StreamPair, ToAgent, ToCoordinator, Token, UserRequest,
+    coordinate, serve,
 };
 use serde_json::json;
 
@@ -163,6 +164,54 @@ fn an_agent_speaks_on_two_streams() {
     let seen = all(vec![(StreamPair { reader: from_agent, writer: to_agent }.split(), plan(""))], SETTINGS);
     assert_eq!(losses(&seen), []);
     assert_eq!(agent.join().unwrap(), 0);
+}
+
+#[test]
+fn figures_end_the_jobs_of_all_hosts_and_no_signal_does() {
+    let long_run = |ends: Ends| {
+        let clock = HostClock::start();
+        let inputs = AgentInputs::new();
+        let run = inputs.clone();
+        let mut act = move |action| match action {
+            AgentAction::Check(_) => run.say(ToCoordinator::Checked { plan: json!(null), phases: 1 }),
+            AgentAction::Prepare => run.say(ToCoordinator::Ready { phase: 0 }),
+            AgentAction::Begin { phase, .. } => run.say(ToCoordinator::Started { phase, at: clock.now() }),
+            AgentAction::StopJobs { early, reason } => {
+                run.say(ToCoordinator::Result { result: reason });
+                run.say(ToCoordinator::Ended { status: if early { 0 } else { 128 } });
+            }
+            other => panic!("{other:?}"),
+        };
+        serve(ends, hello("h"), clock, inputs, &mut act).unwrap()
+    };
+    let mut hosts = Vec::new();
+    let mut agents = Vec::new();
+    for _ in 0..2 {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        hosts.push((ours.split(), plan("")));
+        agents.push(thread::spawn(move || long_run(theirs.split().unwrap())));
+    }
+    let (user, requests) = channel();
+    let mut began = 0;
+    let mut ends = Vec::new();
+    let mut observe = |action| match action {
+        CoordinatorAction::Began { .. } => {
+            began += 1;
+            if began == 2 {
+                user.send(UserRequest::End { reason: "slow".to_owned() }).unwrap();
+            }
+        }
+        CoordinatorAction::Deliver(host, ToCoordinator::Result { result }) => ends.push((host.0, result, 9)),
+        CoordinatorAction::Deliver(host, ToCoordinator::Ended { status }) => {
+            ends.iter_mut().filter(|(of, ..)| *of == host.0).for_each(|end| end.2 = status);
+        }
+        CoordinatorAction::Lost(..) => panic!("{action:?}"),
+        _ => {}
+    };
+    coordinate(hosts, SETTINGS, "ferrio 0.1.0", requests, &mut observe).unwrap();
+    ends.sort();
+    assert_eq!(ends, [(0, "slow".to_owned(), 0), (1, "slow".to_owned(), 0)]);
+    assert!(agents.into_iter().all(|agent| agent.join().unwrap() == 0));
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod series;
 mod stragglers;
 mod together;
 
+use ferrio_job::Diagnostic;
+
 use crate::host_report::HostReport;
 use crate::model::{HostClockReport, JobReport, PhaseReport, RunReport};
 use crate::report_options::ReportOptions;
@@ -130,6 +132,11 @@ impl HostsReport {
     #[must_use]
     pub fn together(&self) -> RunReport {
         together::report(self)
+    }
+
+    /// Adds a note about the whole run.
+    pub fn add_run_note(&mut self, note: &Diagnostic) {
+        self.options.add_run_note(note);
     }
 
     /// The last report of a host that came.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use ferrio_stats::TickSource;
 use serde::{Deserialize, Serialize};
 
-use crate::{Idleness, JobResult, Progress};
+use crate::{Idleness, JobResult, JobState, Progress};
 
 /// Everything measured in a run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,4 +73,20 @@ pub struct DiskUsage {
     pub util: f64,
     /// Indices, among all entries, of the devices that this one is stacked on.
     pub slaves: Vec<usize>,
+}
+
+/// How long a job must have been measured before its figures so far are judged. Its first I/Os are not like the rest.
+const MIN_MEASURED: Duration = Duration::from_secs(3);
+
+impl RunResult {
+    /// True if a job of a run that goes on has ended, or was measured for long enough to be judged.
+    #[must_use]
+    pub fn has_enough_data(&self, job: usize) -> bool {
+        let progress = self.progress.as_ref().and_then(|progress| progress.jobs.get(job));
+        let (Some(progress), Some(job)) = (progress, self.jobs.get(job)) else { return false };
+        match progress.state {
+            JobState::Reaped | JobState::Failed => job.error.is_some() || !job.measured.is_zero(),
+            _ => !job.in_ramp && job.measured >= MIN_MEASURED,
+        }
+    }
 }

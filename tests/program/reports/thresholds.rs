@@ -1,6 +1,6 @@
 //! `--fail-if`: thresholds for the figures of a run, their place in messages and documents, and the exit status.
 
-use crate::support::{Run, TestDir, number};
+use crate::support::{FERRIO, Run, TestDir, json_file, number};
 
 const JOB: [&str; 4] = ["--name=a", "--ioengine=null", "--size=1m", "--bs=4k"];
 
@@ -159,4 +159,41 @@ fn a_threshold_that_is_kept_ends_nothing_and_is_judged_at_the_end_as_well() {
     let refused = run(&["--abort-if=read.iops <"]).ended_with(1);
     assert!(refused.stderr.contains("--abort-if"), "{}", refused.stderr);
     assert!(run(&["--as=fio", "--abort-if=read.iops < 1"]).status == Some(1));
+}
+
+#[test]
+fn figures_of_all_hosts_together_end_the_run_on_all_of_them() {
+    let dir = TestDir::new();
+    let job = dir.job(
+        "[global]\nioengine=null\n[a]\nrw=read\nsize=1g\ntime_based\nruntime=3600\nrate_iops=100\n[later]\nstonewall\nrw=write\nsize=4k\n",
+    );
+    let path = format!("--ferrio-path={FERRIO}");
+    let run = |limit: &str| {
+        let limit = format!("--abort-if=a: read.iops {limit}");
+        let words = [
+            "--hosts=one,two",
+            "--via=exec env H={host}",
+            &path,
+            "--output-format=json",
+            "--output=j",
+            &limit,
+            &job,
+        ];
+        dir.ferrio(&words).run()
+    };
+    // Each host does 100 reads a second.
+    let aborted = run("> 150").ended_with(3);
+    assert!(aborted.stderr.contains("--abort-if='a: read.iops > 150' ends all jobs "), "{}", aborted.stderr);
+    assert!(!aborted.stderr.contains("terminating on signal"), "{}", aborted.stderr);
+    let report = json_file(&dir.work().join("j"));
+    let (threshold, reads) = (&report["ferrio"]["thresholds"][0], &report["jobs"][0]["read"]);
+    let value = threshold["value"].as_f64().unwrap();
+    assert!(threshold["passed"] == false && (150.0..=210.0).contains(&value), "{threshold}");
+    // Both hosts have ended their jobs with their figures, and the others never began.
+    let hosts = report["ferrio"]["hosts"].as_array().unwrap();
+    assert!(hosts.len() == 2 && hosts.iter().all(|host| host["lost"].is_null()), "{report}");
+    assert!((3000..60_000).contains(&reads["runtime"].as_u64().unwrap()), "{reads}");
+    assert_eq!(report["jobs"][1]["write"]["total_ios"], 0);
+    let notes = report["ferrio"]["notes"].to_string();
+    assert!(notes.contains("run-aborted"), "{notes}");
 }

@@ -7,14 +7,11 @@ use std::time::Duration;
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_report::entry_jobs;
 use ferrio_report::model::RunReport;
-use ferrio_results::{JobState, RunResult};
+use ferrio_results::RunResult;
 use ferrio_thresholds::{Judgement, Threshold, judge};
 
 use super::{Watcher, WatcherFindings};
 use crate::output::Output;
-
-/// How long the jobs of a report entry must have been measured before it is judged. The first I/Os of a job are not like the rest.
-const MIN_MEASURED: Duration = Duration::from_secs(3);
 
 /// Judges the figures of a run at intervals, and ends it once a threshold is exceeded.
 #[derive(Debug)]
@@ -38,7 +35,7 @@ impl AbortWatcher {
     /// Returns the reason to end the run, the first time a threshold is exceeded.
     fn judge(&mut self, result: &RunResult, report: impl FnOnce() -> RunReport) -> Option<Diagnostic> {
         let judged: Vec<bool> =
-            self.entries.iter().map(|jobs| jobs.iter().all(|&job| has_enough_data(result, job))).collect();
+            self.entries.iter().map(|jobs| jobs.iter().all(|&job| result.has_enough_data(job))).collect();
         if self.exceeded.is_some() || !judged.contains(&true) {
             return None;
         }
@@ -46,16 +43,22 @@ impl AbortWatcher {
         let mut judged = judged.into_iter();
         report.jobs.retain(|_| judged.next().unwrap_or(false));
         let exceeded = judge(&self.thresholds, &report).into_iter().find(Judgement::is_exceeded)?;
-        let Judgement { report, worst, .. } = &exceeded;
-        let message = format!(
-            "--abort-if='{}' ends all jobs {:.1} s after the start of the run: {}",
-            report.expression,
-            result.elapsed.as_secs_f64(),
-            worst.as_deref().unwrap_or_default()
-        );
+        let reason = reason_to_abort(&exceeded, result.elapsed);
         self.exceeded = Some(exceeded);
-        Some(Diagnostic::warning(message, Origin::Builtin).code("run-aborted"))
+        Some(reason)
     }
+}
+
+/// The message that a threshold ends the run.
+pub fn reason_to_abort(exceeded: &Judgement, elapsed: Duration) -> Diagnostic {
+    let Judgement { report, worst, .. } = exceeded;
+    let message = format!(
+        "--abort-if='{}' ends all jobs {:.1} s after the start of the run: {}",
+        report.expression,
+        elapsed.as_secs_f64(),
+        worst.as_deref().unwrap_or_default()
+    );
+    Diagnostic::warning(message, Origin::Builtin).code("run-aborted")
 }
 
 impl Watcher for AbortWatcher {
@@ -75,21 +78,11 @@ impl Watcher for AbortWatcher {
     }
 }
 
-/// True if a job has ended or was measured for long enough to be judged.
-fn has_enough_data(result: &RunResult, index: usize) -> bool {
-    let progress = result.progress.as_ref().and_then(|progress| progress.jobs.get(index));
-    let (Some(progress), Some(job)) = (progress, result.jobs.get(index)) else { return false };
-    match progress.state {
-        JobState::Reaped | JobState::Failed => job.error.is_some() || !job.measured.is_zero(),
-        _ => !job.in_ramp && job.measured >= MIN_MEASURED,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use ferrio_plan::testing::plan_of;
     use ferrio_report::model::{DirectionReport, JobReport, TextFigures};
-    use ferrio_results::{JobProgress, JobResult, Progress};
+    use ferrio_results::{JobProgress, JobResult, JobState, Progress};
 
     use super::*;
 

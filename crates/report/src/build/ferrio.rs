@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ferrio_job::{Plan, Severity};
+use ferrio_job::{Diagnostic, Plan, Severity};
 use ferrio_machine::{BlockDevice, Host, StorageLocation};
 use ferrio_results::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
@@ -79,19 +79,24 @@ pub(super) fn notes(plan: &Plan, options: &ReportOptions, warnings: &[Warning]) 
         if is_reported || diagnostic.severity == Severity::Error {
             continue;
         }
-        let note = Note {
-            code: diagnostic.code.into(),
-            jobs: diagnostic.jobs.clone(),
-            // Leading spaces only align the line with other messages.
-            message: diagnostic.message.trim().to_owned(),
-            help: diagnostic.help.clone(),
-            hosts: Vec::new(),
-        };
+        let note = note_of(diagnostic);
         if !notes.contains(&note) {
             notes.push(note);
         }
     }
     notes
+}
+
+/// The note that a diagnostic is in a report.
+pub(crate) fn note_of(diagnostic: &Diagnostic) -> Note {
+    Note {
+        code: diagnostic.code.into(),
+        jobs: diagnostic.jobs.clone(),
+        // Leading spaces only align the line with other messages.
+        message: diagnostic.message.trim().to_owned(),
+        help: diagnostic.help.clone(),
+        hosts: Vec::new(),
+    }
 }
 
 /// Rounds up to the six decimals of documents, as a bound must not be rounded down.

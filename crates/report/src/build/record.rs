@@ -48,6 +48,9 @@ pub(crate) struct EntryRecord<'a> {
     /// Thread id of the first job.
     pub(crate) pid: u32,
     pub(crate) error: Option<EntryError>,
+    /// While the run goes on: all jobs have ended, or were measured for long enough to be judged.
+    #[serde(default)]
+    pub(crate) has_enough_data: bool,
     /// With `continue_on_error`.
     pub(crate) tolerated: Option<ToleratedErrors>,
     pub(crate) target: Option<TargetReport>,
@@ -155,6 +158,7 @@ impl<'a> EntryRecord<'a> {
             start_offset_ms: start_offset(result, first, start_ms),
             pid: first_result.pid,
             error,
+            has_enough_data: indices.iter().all(|&index| result.has_enough_data(index)),
             tolerated: last.tolerance.tolerates_any().then_some(ToleratedErrors {
                 total_err: stats.total_errors,
                 first_error: last_result.stats.first_error,

@@ -47,6 +47,7 @@ pub(super) fn merged(entries: &[EntryOfHost<'_>]) -> Option<EntryRecord<'static>
         start_offset_ms: None,
         pid: 0,
         error: entries.iter().find_map(error),
+        has_enough_data: all().all(|entry| entry.has_enough_data),
         tolerated: tolerated(all()),
         target: None,
         steady: None,

@@ -2,7 +2,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use ferrio_job::{Compat, JobSpec, Plan, UnifiedReporting};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_results::{DiskUsage, JobError, JobResult, RunResult};
+use ferrio_results::{DiskUsage, JobError, JobProgress, JobResult, JobState, Progress, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -504,4 +504,41 @@ fn a_warning_that_many_hosts_have_is_one_warning() {
     assert_eq!((&short.hosts[..], short.count), (&["h0".to_owned(), "h1".to_owned()][..], 2));
     assert!(short.message.ends_with(" (on h0, the others differ)"), "{}", short.message);
     assert!(short.message_with_hosts().starts_with("h0, h1: "));
+}
+
+#[test]
+fn only_entries_that_every_host_has_measured_for_long_enough_are_judged() {
+    let options = options(false);
+    let snapshot = |seconds: [u64; 2]| {
+        let specs = [named("a"), named("b")];
+        let plan = plan(specs);
+        let job = |seconds| JobResult { measured: Duration::from_secs(seconds), ..done(reads(&[1000], 100)) };
+        let state = JobProgress {
+            state: JobState::Running,
+            elapsed: Duration::ZERO,
+            measured: Duration::ZERO,
+            bytes: [0; 3],
+            ios: [0; 3],
+            transactions: 0,
+            open_files: 0,
+        };
+        let progress = Progress { elapsed: Duration::ZERO, jobs: vec![state; 2] };
+        let result =
+            RunResult { jobs: seconds.map(job).into(), progress: Some(progress), ..RunResult::default() };
+        HostReport::new(&plan, &result, &options, &RunReport::new(&plan, &result, &options))
+    };
+    let hosts = (0..2).map(|at| ReportedHost::new(format!("h{at}"), None)).collect();
+    let mut run = HostsReport::new(hosts, options.clone(), false);
+    let judged = |run: &HostsReport| {
+        let report = run.together_to_judge();
+        report.map(|report| report.jobs.into_iter().map(|job| job.jobname).collect::<Vec<_>>())
+    };
+    run.take_snapshot(0, snapshot([2, 9]));
+    run.take_snapshot(1, snapshot([4, 2]));
+    assert_eq!(judged(&run), None);
+    run.take_snapshot(0, snapshot([3, 10]));
+    assert_eq!(judged(&run), Some(vec!["a".to_owned()]));
+    // What a lost host has measured counts as it is.
+    run.hosts[1].lost = Some("gone".to_owned());
+    assert_eq!(judged(&run), Some(vec!["a".to_owned(), "b".to_owned()]));
 }

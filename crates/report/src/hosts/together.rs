@@ -13,7 +13,7 @@ use super::{HostsReport, ReportedHost};
 use crate::build::HistogramOptions;
 use crate::build::database::database_report;
 use crate::build::entry::{RunTimes, job_report, option_pairs};
-use crate::build::ferrio::EntryDetails;
+use crate::build::ferrio::{EntryDetails, note_of};
 use crate::build::record::EntryRecord;
 use crate::grouping::{distinct, grouped};
 use crate::host_report::HostReport;
@@ -111,6 +111,23 @@ pub(super) fn report(run: &HostsReport) -> RunReport {
 }
 
 impl HostsReport {
+    /// The report of all hosts so far, to be judged: of each entry, all hosts that have it must have ended, or have measured it for long enough.
+    /// `None` if that is no entry.
+    #[must_use]
+    pub fn together_to_judge(&self) -> Option<RunReport> {
+        let is_ready = |named: &NamedEntries<'_>| {
+            let mut of_hosts = named.places.iter().zip(&named.parts);
+            of_hosts.all(|(&(host, _), &(_, _, entry))| entry.has_enough_data || self.is_over(host))
+        };
+        let mut ready = named_entries(self).iter().map(is_ready).collect::<Vec<_>>().into_iter();
+        if !ready.clone().any(|is_ready| is_ready) {
+            return None;
+        }
+        let mut report = self.together();
+        report.jobs.retain(|_| ready.next().unwrap_or(false));
+        Some(report)
+    }
+
     /// The entries of each host that has reported, each followed by those of the name together.
     pub(crate) fn parts(&self) -> Vec<HostPart<'_>> {
         let mut parts = Vec::new();
@@ -332,7 +349,8 @@ fn notes_of_hosts(run: &HostsReport) -> Vec<Note> {
             ..first.clone()
         })
     };
-    grouped(all).into_iter().filter_map(note).collect()
+    let of_hosts = grouped(all).into_iter().filter_map(note);
+    of_hosts.chain(run.options.run_notes.iter().map(note_of)).collect()
 }
 
 fn note_key(note: &Note) -> (&str, &[String], Option<&str>) {
