@@ -116,7 +116,7 @@ fn called_fio_there_are_no_thresholds() {
 fn the_example_of_the_page_works() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/thresholds.md")).unwrap();
     let line = page.lines().find_map(|line| line.strip_prefix("    ferrio --name=mail ")).unwrap();
-    let command = format!("exec {} --name=mail {line}", crate::support::FERRIO);
+    let command = format!("exec {FERRIO} --name=mail {line}");
     TestDir::new().program("sh", &["-c", &command]).run().succeeded();
 }
 

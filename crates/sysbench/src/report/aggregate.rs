@@ -35,6 +35,19 @@ impl SysbenchDocument {
         if let Some(files) = &self.report.files {
             text += &of_files(files);
         }
+        if let Some(sql) = &self.report.sql {
+            let _ = writeln!(
+                text,
+                "Transactions: {:.2}/s; queries: {:.2}/s ({:.2} read, {:.2} write, {:.2} other); ignored errors: {}, reconnects: {}",
+                sql.transactions_per_second,
+                sql.queries_per_second,
+                sql.reads_per_second,
+                sql.writes_per_second,
+                sql.others_per_second,
+                sql.ignored_errors,
+                sql.reconnects
+            );
+        }
         if let Some(memory) = &self.report.memory {
             let _ = writeln!(text, "Transferred: {:.2} MiB/s", memory.mib_per_second);
         }

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::document::{FileFigures, LatencyFigures, MemoryFigures, SysbenchDocument, SysbenchDocumentPart};
+use super::document::{
+    FileFigures, LatencyFigures, MemoryFigures, SqlFigures, SysbenchDocument, SysbenchDocumentPart,
+};
 use super::sums::sum_of;
 use super::{FORMAT_VERSION, SysbenchSettings};
 
