@@ -50,7 +50,8 @@ impl Input {
         Ok(())
     }
 
-    /// Makes room for a message of that size, at the cost of moving what is there.
+    /// Makes room for more of a message of that size, at the cost of moving what is there. It grows as bytes arrive, because what a peer
+    /// announces need not be true.
     fn make_room(&mut self, wanted: usize) {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -59,8 +60,8 @@ impl Input {
             self.bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        if wanted > self.bytes.len() {
-            self.bytes.resize(wanted.next_power_of_two(), 0);
+        if self.end == self.bytes.len() {
+            self.bytes.resize(2 * self.bytes.len(), 0);
         }
     }
 }

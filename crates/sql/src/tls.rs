@@ -1,6 +1,7 @@
 //! TLS of a connection. It keeps others from reading along; it does not prove who the server is, as database clients do not either when they
 //! are only told to encrypt: servers make a certificate for themselves at their first start, which no authority has signed.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -17,7 +18,12 @@ pub(crate) type TlsStream = StreamOwned<ClientConnection, Socket>;
 pub(crate) fn encrypt(mut socket: Socket, address: &Address) -> Result<TlsStream, SqlError> {
     let mut connection = connection(address).map_err(|error| SqlError::Unsupported(error.to_string()))?;
     while connection.is_handshaking() {
-        connection.complete_io(&mut socket).map_err(|error| SqlError::Lost(format!("no TLS: {error}")))?;
+        match connection.complete_io(&mut socket) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
+                return Err(SqlError::Lost(format!("no TLS: {error}")));
+            }
+            _ => {}
+        }
     }
     Ok(StreamOwned::new(connection, socket))
 }

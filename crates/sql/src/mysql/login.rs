@@ -7,7 +7,7 @@ use mysql_common::io::ParseBuf;
 use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest};
 use mysql_common::proto::MySerialize;
 
-use super::answer::{lost, server_error};
+use super::answer::{lost, malformed, server_error};
 use super::compression::Transport;
 use super::packets::Packets;
 use super::public_key;
@@ -53,6 +53,9 @@ pub(super) fn log_in(login: &Login) -> Result<Session, SqlError> {
     if greeting.first() == Some(&0xff) {
         return Err(server_error(greeting));
     }
+    if !has_sound_length(greeting) {
+        return Err(malformed());
+    }
     let greeting: HandshakePacket<'static> =
         ParseBuf(greeting).parse::<HandshakePacket<'_>>(()).map_err(lost)?.into_owned();
     let offered = Offer::of(&greeting, login)?;
@@ -93,6 +96,15 @@ pub(super) fn log_in(login: &Login) -> Result<Session, SqlError> {
     }
     let deprecate_eof = offered.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
     Ok(Session { packets, deprecate_eof })
+}
+
+/// The length of the random bytes of a greeting, which `mysql_common` computes with as it is, is one.
+fn has_sound_length(greeting: &[u8]) -> bool {
+    /// From the end of the server's version: the connection, random bytes, capabilities, character set and status.
+    const OFFSET: usize = 4 + 9 + 2 + 1 + 2 + 2;
+    let version = greeting.get(1..).unwrap_or_default();
+    let length = version.iter().position(|byte| *byte == 0).and_then(|end| version.get(end + 1 + OFFSET));
+    length.is_none_or(u8::is_ascii)
 }
 
 /// What client and server both can do.
