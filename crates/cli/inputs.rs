@@ -59,11 +59,12 @@ impl ProgramSettings {
             return Ok(FileClaims::default());
         }
         let program = self.output_files().map(|(what, name)| (what, PathBuf::from(name)));
-        let total = self.bandwidth_log.iter().flat_map(|prefix| ferrio_logs::bandwidth_log_names(prefix));
-        let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
-        let specs = || plan.jobs.iter().map(|job| &job.spec);
         // A coordinator gets the logs, and writes them where it runs.
         let sends_logs = self.output == ReportDestination::Coordinator;
+        let prefix = self.bandwidth_log.iter().filter(|_| !sends_logs);
+        let total = prefix.flat_map(|prefix| ferrio_logs::bandwidth_log_names(prefix));
+        let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
+        let specs = || plan.jobs.iter().map(|job| &job.spec);
         let logs = specs()
             .filter(|_| !sends_logs)
             .flat_map(logs_of)

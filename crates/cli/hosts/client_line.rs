@@ -346,7 +346,7 @@ mod tests {
     fn options_that_nobody_would_act_on_are_refused() {
         for words in [
             ["--readonly", "--client=A", "f"],
-            ["--client=A", "f", "--bandwidth-log"],
+            ["--client=A", "f", "--merge-blktrace-only"],
             ["--client=A", "f", "--interval-report=1s"],
         ] {
             let codes: Vec<_> = read(&words).unwrap_err().iter().map(|mistake| mistake.code).collect();

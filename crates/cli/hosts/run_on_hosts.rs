@@ -56,7 +56,7 @@ pub struct RunOnHosts<'a> {
     live: Vec<Option<LiveStatus>>,
     watched: WatchedHosts,
     logs: LogsOfHosts,
-    /// The texts of the job files.
+    /// The texts of the job files, and what else names logs.
     texts_of_jobs: Vec<String>,
     /// Interim reports that each host has sent; `None` for a host that is over.
     interim: Vec<Option<u64>>,
@@ -99,7 +99,12 @@ impl<'a> RunOnHosts<'a> {
             states: vec![HostState::default(); names.len()],
             live: vec![None; names.len()],
             logs: LogsOfHosts::default(),
-            texts_of_jobs: plan.files.iter().map(|file| file.text.clone()).collect(),
+            texts_of_jobs: plan
+                .files
+                .iter()
+                .map(|file| file.text.clone())
+                .chain(settings.bandwidth_log.clone())
+                .collect(),
             interim: vec![Some(0); names.len()],
             shown_interim: 0,
         })

@@ -136,7 +136,8 @@ program_options! {
         .excluded_by(&[Relation {
             others: SERIES,
             message: "each run of --repeat and --sweep would write the same bandwidth log: leave out --bandwidth-log",
-        }]);
+        }])
+        .on_hosts(OnHosts::Agents);
     LatencyLog => value("latency-log", 'l', "PREFIX", REPORT, "Log the latency of all jobs together")
         .refused("deprecated; use write_lat_log in the jobs")
         .error_in_fio(|_| Some(vec!["fio: --latency-log is deprecated. Use per-job latency log options.".to_owned()]));

@@ -2,6 +2,7 @@
 
 use ferrio_job::{Diagnostic, Direction};
 
+use crate::LogOutlet;
 use crate::file::LogFile;
 use crate::record::{Columns, LogRow};
 use crate::rows::Rows;
@@ -18,9 +19,12 @@ pub fn bandwidth_log_names(prefix: &str) -> [String; 3] {
 pub(crate) struct TotalLogs([LogFile; 3]);
 
 impl TotalLogs {
-    /// Creates or empties the files.
-    pub(crate) fn create(prefix: &str) -> Self {
-        TotalLogs(bandwidth_log_names(prefix).map(|name| LogFile::create(name, true)))
+    /// Creates or empties the files, or begins to send them to the outlet.
+    pub(crate) fn create(prefix: &str, outlet: Option<&LogOutlet>) -> Self {
+        TotalLogs(bandwidth_log_names(prefix).map(|name| match outlet {
+            Some(outlet) => LogFile::sent(name, outlet.clone(), None),
+            None => LogFile::create(name, true),
+        }))
     }
 
     /// A row in each file, zeros included.

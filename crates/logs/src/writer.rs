@@ -55,7 +55,7 @@ impl LogWriter {
     ///
     /// Files of one job are emptied; rows are added to files of several jobs (`per_job_logs=0`).
     ///
-    /// With an `outlet`, the logs of jobs go there and no file is created for them. Errors are reported to `report` at once; the run goes on
+    /// With an `outlet`, the logs go there and no file is created for them. Errors are reported to `report` at once; the run goes on
     /// without the files that cannot be created.
     pub fn start(
         plan: &Plan,
@@ -97,7 +97,7 @@ impl LogWriter {
         let mut logs = RunLogs {
             jobs,
             summed,
-            totals: bandwidth.map(TotalLogs::create),
+            totals: bandwidth.map(|prefix| TotalLogs::create(prefix, outlet)),
             cpus: specs()
                 .filter(|spec| spec.logs.any())
                 .flat_map(|spec| spec.logs.writer_cpus.clone())

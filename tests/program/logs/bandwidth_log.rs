@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::support::TestDir;
+use crate::support::{FERRIO, TestDir};
 
 /// A job that moves 400 KiB/s for a second.
 const STEADY: [&str; 6] =
@@ -72,4 +72,23 @@ fn files_that_cannot_be_written_are_told_and_the_run_goes_on() {
     let told = run.stderr.matches("cannot write agg-read_bw.log: No space left on device").count();
     assert_eq!(told, 1, "{}", run.stderr);
     assert!(!rows(&dir, "agg-write_bw.log").is_empty());
+}
+
+#[test]
+fn hosts_have_a_file_each_in_the_directory_of_the_coordinator() {
+    let dir = TestDir::new();
+    let path = format!("--ferrio-path={FERRIO}");
+    let job =
+        dir.job("[a]\nioengine=null\nsize=1g\nrate_iops=100\ntime_based\nruntime=1100ms\nbwavgtime=250\n");
+    fs::create_dir(dir.work().join("logs")).unwrap();
+    // Each host is in a directory of its own, and writes nothing there.
+    let via = "--via=mkdir -p {host} && cd {host} && exec env H={host}";
+    let words = ["--hosts=one,two", via, &path, "--bandwidth-log=logs/all", "--output=report", &job];
+    dir.ferrio(&words).run().succeeded();
+    for host in ["one", "two"] {
+        let read = rows(&dir, &format!("logs/all-read_bw.log.{host}"));
+        assert!(read.len() >= 2 && read.iter().any(|row| row[1] > 0), "{host}: {read:?}");
+        assert!(rows(&dir, &format!("logs/all-write_bw.log.{host}")).iter().all(|row| row[1] == 0));
+        assert_eq!(fs::read_dir(dir.work().join(host)).unwrap().count(), 0, "{host}");
+    }
 }

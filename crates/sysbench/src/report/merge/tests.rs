@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ferrio_oltp::SqlCounts;
 use proptest::prelude::*;
 
 use super::*;
@@ -124,4 +125,30 @@ fn only_documents_of_sysbench_are_read_as_such() {
     assert_eq!(error, "this document of `ferrio sysbench` has version 2, and this program reads version 1");
     let damaged = text.replacen("\"events\": 1", "\"events\": -1", 1);
     assert!(SysbenchDocument::read(&damaged).unwrap().is_err());
+}
+
+#[test]
+fn statements_add_up() {
+    let sql = |name: &str, reads: u64| {
+        let figures = SysbenchFigures {
+            sql: SqlCounts { reads, writes: 2 * reads, others: 1, ignored_errors: 3, reconnects: 0 },
+            measured: Duration::from_secs(2),
+            ..SysbenchFigures::default()
+        };
+        let mut named = document(name, &[vec![1000]]);
+        named.document.report =
+            SysbenchDocumentPart::of(SysbenchTest::Sql, &figures, 95).with_histograms(&figures);
+        named
+    };
+    let merged = merged(&[sql("a", 10), sql("b", 4)]).unwrap();
+    let report = serde_json::to_value(&merged.report).unwrap();
+    let figures =
+        ["reads", "writes", "others", "queries", "ignored_errors"].map(|key| report["sql"][key].as_u64());
+    assert_eq!(figures, [14, 28, 2, 44, 6].map(Some));
+    assert_eq!(report["sql"]["queries_per_second"], 22.0);
+    assert!(merged.aggregate_text().contains("queries: 22.00/s (7.00 read, 14.00 write, 1.00 other)"));
+    // What only one of them has is no figure of both.
+    let with_files = document("c", &[vec![1000]]);
+    let report = super::merged(&[sql("a", 1), with_files]).unwrap().report;
+    assert!(report.sql.is_none() && report.files.is_none());
 }
