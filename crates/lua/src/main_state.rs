@@ -179,10 +179,12 @@ impl MainState {
     /// Gives a hook the figures of a run, or of a part of it up to a checkpoint, and returns whether the script has it.
     #[must_use]
     pub fn report_total(&self, statistics: Statistics) -> bool {
-        self.hook("report_cumulative", statistics)
+        let is_written = self.hook("report_cumulative", statistics);
+        self.end_reports();
+        is_written
     }
 
-    /// Ends a document that reports have begun.
+    /// Ends a document that reports of intervals have begun.
     pub fn end_reports(&self) {
         // A failure has been reported.
         let _ = self.state.call_plainly::<()>("end_reports", ());

@@ -50,6 +50,12 @@ impl Counters {
         &self.0[thread as usize % self.0.len()]
     }
 
+    /// How many threads there are.
+    #[must_use]
+    pub const fn threads(&self) -> usize {
+        self.0.len()
+    }
+
     /// The sums of all threads.
     #[must_use]
     pub fn total(&self) -> SqlCounts {

@@ -6,6 +6,8 @@ use std::fmt::Debug;
 pub trait Output: Debug + Send + Sync {
     /// Shows a line about what is done.
     fn notice(&self, line: &str);
+    /// Shows what the user may want to change.
+    fn warning(&self, message: &str);
     /// Shows why the run ends.
     fn fatal(&self, message: &str);
 }

@@ -129,7 +129,7 @@ impl Prepared {
         };
         let (first, others) = Statement::of_test(test, options);
         prepare(connection, first)?;
-        let transaction = if test.has_transactions() && !options.skip_trx {
+        let transaction = if has_transactions(test, options) {
             Some([connection.prepare("BEGIN")?, connection.prepare("COMMIT")?])
         } else {
             None
@@ -137,6 +137,19 @@ impl Prepared {
         prepare(connection, others)?;
         Ok(Prepared { transaction, statements })
     }
+}
+
+/// How many statements a connection prepares.
+pub(crate) fn prepared_count(test: OltpTest, options: &OltpOptions) -> u64 {
+    let (first, others) = Statement::of_test(test, options);
+    let statements = first.into_iter().chain(others);
+    let of_tables: u64 = statements.map(|statement| u64::from(*tables_of(statement, options).end())).sum();
+    of_tables + if has_transactions(test, options) { 2 } else { 0 }
+}
+
+/// True if statements are between BEGIN and COMMIT.
+fn has_transactions(test: OltpTest, options: &OltpOptions) -> bool {
+    test.has_transactions() && !options.skip_trx
 }
 
 /// The tables that a statement has a text for.

@@ -11,7 +11,7 @@ use crate::connection::Target;
 use crate::failure::{CallFailure, Consequence};
 use crate::output::Output;
 use crate::random::{RandomNumbers, RandomOptions};
-use crate::sender::Sender;
+use crate::sender::{Sender, prepared_count};
 use crate::statements::{Statement, push_number, push_quoted, ranges};
 use crate::test::{OltpOptions, OltpTest};
 use crate::unique::UniqueNumbers;
@@ -23,6 +23,9 @@ pub(crate) const PAD: &[u8] = b"###########-###########-###########-###########-
 
 /// The number of MySQL's error after which it has rolled back the whole transaction.
 const DEADLOCK: u32 = 1213;
+
+/// MySQL's error for more prepared statements than `max_prepared_stmt_count`, and that limit by default.
+const TOO_MANY_STATEMENTS: u32 = 1461;
 
 /// A run of a test.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub struct OltpRun {
     unique: UniqueNumbers,
     /// A session failed at its end, when no event can fail any more.
     has_failed: AtomicBool,
+    /// The user knows that the server allows too few prepared statements.
+    has_advised: AtomicBool,
 }
 
 impl OltpRun {
@@ -57,14 +62,27 @@ impl OltpRun {
         output: Box<dyn Output>,
     ) -> Self {
         let unique = UniqueNumbers::new(random.seed);
-        let has_failed = AtomicBool::new(false);
-        OltpRun { test, options, random, has_percentile, target, output, unique, has_failed }
+        let (has_failed, has_advised) = (AtomicBool::new(false), AtomicBool::new(false));
+        OltpRun { test, options, random, has_percentile, target, output, unique, has_failed, has_advised }
     }
 
     /// True if a session has failed at its end.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.has_failed.load(Relaxed)
+    }
+
+    /// Says how many statements the server has to allow, if that is why one cannot be prepared.
+    fn advise(&self, failure: &CallFailure) {
+        if failure.number() == TOO_MANY_STATEMENTS && !self.has_advised.swap(true, Relaxed) {
+            let (connections, each) =
+                (self.target.counters.threads(), prepared_count(self.test, &self.options));
+            self.output.warning(&format!(
+                "{connections} connections prepare {each} statements each: set the server's max_prepared_stmt_count to {} or more, \
+                 or send texts (--db-ps-mode=disable)",
+                connections as u64 * each
+            ));
+        }
     }
 
     /// Shows why a function of a thread has failed.
@@ -88,14 +106,14 @@ impl SessionSource for OltpSessions {
         let connection =
             run.target.connect(thread).map_err(|failure| init(failure, "connection creation failed"))?;
         let sender = Sender::new(connection, run.test, &run.options)
+            .inspect_err(|failure| run.advise(failure))
             .map_err(|failure| init(failure, "SQL API error"))?;
         let bulk = (run.test == OltpTest::BulkInsert).then(|| Bulk {
             rows: BulkInsert::new(&format!("INSERT INTO sbtest{} VALUES", thread + 1)),
             last: 0,
             row: String::new(),
         });
-        Ok(Box::new(OltpSession {
-            run: Arc::clone(run),
+        let client = Client {
             sender,
             random: RandomNumbers::new(&run.random, thread),
             c: Vec::with_capacity(C.len()),
@@ -103,19 +121,25 @@ impl SessionSource for OltpSessions {
             ids: Vec::new(),
             text: String::new(),
             bulk,
-        }))
+        };
+        Ok(Box::new(OltpSession { run: Arc::clone(run), client }))
     }
 }
 
 /// The session of a thread.
 struct OltpSession {
     run: Arc<OltpRun>,
+    client: Client,
+}
+
+/// What a session sends, apart from what all share: so an event needs no other reference to the run.
+struct Client {
     sender: Sender,
     random: RandomNumbers,
     /// The columns of the current statement.
     c: Vec<u8>,
     pad: Vec<u8>,
-    ids: Vec<i64>,
+    ids: Vec<Value<'static>>,
     text: String,
     bulk: Option<Bulk>,
 }
@@ -129,9 +153,9 @@ struct Bulk {
 
 impl Session for OltpSession {
     fn event(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), SessionFailed> {
-        let run = Arc::clone(&self.run);
-        while let Err(failure) = self.attempt(&run) {
-            let begun = self.begin_again(&run, &failure);
+        let (run, client) = (&*self.run, &mut self.client);
+        while let Err(failure) = client.attempt(run) {
+            let begun = client.begin_again(run, &failure);
             begun.map_err(|failure| run.failed(&failure, "thread_run", &failure.sql_error()))?;
             if failure.consequence == Consequence::End {
                 return Err(run.failed(&failure, "thread_run", &failure.sql_error()));
@@ -141,7 +165,7 @@ impl Session for OltpSession {
             }
         }
         if run.has_percentile {
-            self.random.skip();
+            client.random.skip();
         }
         Ok(())
     }
@@ -150,8 +174,8 @@ impl Session for OltpSession {
 impl Drop for OltpSession {
     /// Sends the rows that are left.
     fn drop(&mut self) {
-        let Some(bulk) = &mut self.bulk else { return };
-        if let Err(failure) = bulk.rows.finish(&mut self.sender.connection)
+        let Some(bulk) = &mut self.client.bulk else { return };
+        if let Err(failure) = bulk.rows.finish(&mut self.client.sender.connection)
             && !self.run.has_failed.swap(true, Relaxed)
         {
             self.run.failed(&failure, "thread_done", &failure.sql_error());
@@ -159,7 +183,7 @@ impl Drop for OltpSession {
     }
 }
 
-impl OltpSession {
+impl Client {
     /// Gets ready for the event to begin again after an ignored error.
     fn begin_again(&mut self, run: &OltpRun, failure: &CallFailure) -> Result<(), CallFailure> {
         match failure.consequence {
@@ -198,7 +222,7 @@ impl OltpSession {
             OltpTest::PointSelect => self.point_selects(options, 1)?,
             OltpTest::UpdateIndex => self.index_updates(options, 1)?,
             OltpTest::UpdateNonIndex => self.non_index_updates(options, 1)?,
-            OltpTest::Insert => self.insert(options)?,
+            OltpTest::Insert => self.insert(run)?,
             OltpTest::Delete => {
                 let table = self.table(options);
                 let id = self.id(options);
@@ -296,12 +320,13 @@ impl OltpSession {
     }
 
     /// A row with an id from the server, or with 0, which stands for that on MySQL. With `auto_inc` off, a number that does not repeat.
-    fn insert(&mut self, options: &OltpOptions) -> Result<(), CallFailure> {
+    fn insert(&mut self, run: &OltpRun) -> Result<(), CallFailure> {
+        let options = &run.options;
         let table = self.table(options);
         let k = self.id(options);
         self.new_c();
         self.new_pad();
-        let has_id = self.run.target.options.driver == Driver::Mysql || !options.auto_inc;
+        let has_id = run.target.options.driver == Driver::Mysql || !options.auto_inc;
         let columns = if has_id { "id, k, c, pad" } else { "k, c, pad" };
         let text = &mut self.text;
         text.clear();
@@ -311,7 +336,7 @@ impl OltpSession {
             text.push_str(part);
         }
         if has_id {
-            let id = if options.auto_inc { 0 } else { self.run.unique.next().cast_signed() };
+            let id = if options.auto_inc { 0 } else { run.unique.next().cast_signed() };
             push_number(text, id.into());
             text.push_str(", ");
         }
@@ -329,21 +354,18 @@ impl OltpSession {
     fn random_points(&mut self, options: &OltpOptions) -> Result<(), CallFailure> {
         self.ids.clear();
         for _ in 0..options.random_points {
-            let id = self.random.default(0, options.table_size.into());
-            self.ids.push(id);
+            self.ids.push(Value::Int(self.random.default(0, options.table_size.into())));
         }
-        let values: Vec<Value<'_>> = self.ids.iter().map(|&id| Value::Int(id)).collect();
-        self.sender.send(Statement::RandomPoints, 1, &values)
+        self.sender.send(Statement::RandomPoints, 1, &self.ids)
     }
 
     fn random_ranges(&mut self, options: &OltpOptions) -> Result<(), CallFailure> {
         self.ids.clear();
         for _ in 0..options.number_of_ranges {
             let first = self.random.default(0, options.table_size.into());
-            self.ids.extend([first, first + i64::from(options.delta)]);
+            self.ids.extend([first, first + i64::from(options.delta)].map(Value::Int));
         }
-        let values: Vec<Value<'_>> = self.ids.iter().map(|&id| Value::Int(id)).collect();
-        self.sender.send(Statement::RandomRanges, 1, &values)
+        self.sender.send(Statement::RandomRanges, 1, &self.ids)
     }
 
     fn bulk_row(&mut self) -> Result<(), CallFailure> {

@@ -20,4 +20,4 @@ pub use figures::{SysbenchFigures, ThreadFigures};
 pub use merge::{MergeError, MergedDocument, NamedDocument, merged};
 pub use rates::DocumentRate;
 pub use read::DocumentError;
-pub use text::{SysbenchReport, SysbenchTest, in_system};
+pub use text::{SysbenchReport, SysbenchTest};

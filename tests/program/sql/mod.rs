@@ -5,3 +5,4 @@
 pub mod servers;
 
 mod drivers;
+mod oltp;

@@ -2,6 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
+use ferrio_sql::{Driver, Keep};
+
+use crate::sql::servers::Database;
 use crate::support::{FERRIO, Run, TestDir};
 use crate::sysbench::figures::figure;
 
@@ -140,6 +143,53 @@ fn given(command: &str, option: &str) -> Option<f64> {
 #[test]
 fn the_commands_of_articles_run_as_published() {
     run_all(&PUBLISHED);
+}
+
+/// The commands of an article that measures disks by sysbench on InnoDB.
+const ON_INNODB: [&str; 3] = [
+    "sysbench oltp_read_write --tables=100 --table-size=10000000 --threads=32 --db-driver=mysql --mysql-user=sbtest prepare",
+    "sysbench oltp_read_write --tables=100 --table-size=10000000 --threads=32 --db-driver=mysql --mysql-user=sbtest --time=300 \
+     --report-interval=10 --percentile=99 run",
+    "sysbench oltp_read_write --tables=100 --table-size=10000000 --threads=32 --db-driver=mysql --mysql-user=sbtest cleanup",
+];
+
+#[test]
+fn the_commands_on_innodb_run_as_published() {
+    needs_databases!();
+    let dir = TestDir::new();
+    let database = Database::new(Driver::Mysql);
+    symlink(FERRIO, dir.beside("sysbench")).unwrap();
+    let tables =
+        || database.rows("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()");
+    for called in [Called::Link, Called::SubCommand] {
+        let smaller = |command: &str| {
+            let options = database.options().join(" ");
+            format!("{} {options}", command.replace("10000000", "20"))
+        };
+        let run = |command: &str| called.run(&dir, &smaller(command));
+        run(ON_INNODB[0]);
+        let limit = "SET GLOBAL max_prepared_stmt_count = ";
+        database.connect().query(&format!("{limit}28863"), Keep::Count).unwrap();
+        let refused =
+            dir.ferrio(&smaller(ON_INNODB[1]).split(' ').collect::<Vec<_>>()).run().ended_with(1).stdout;
+        let advice = "WARNING: 32 connections prepare 902 statements each: set the server's max_prepared_stmt_count to 28864 or more";
+        assert!(refused.contains(advice), "{refused}");
+        database.connect().query(&format!("{limit}1000000"), Keep::Count).unwrap();
+        assert_eq!(tables(), ["100"]);
+        assert_eq!(database.rows("SELECT COUNT(*), MAX(id) FROM sbtest100"), ["20|20"]);
+        let report = run(ON_INNODB[1]).stdout;
+        let of = |expression: &str| figure(&report, expression);
+        assert_eq!(of(r"Number of threads: (\d+)"), 32.0);
+        assert_eq!(of(r"transactions:\s+(\d+)\s+\([\d.]+ per sec\.\)"), f64::from(EVENTS));
+        let errors = of(r"ignored errors:\s+(\d+)\s+\(");
+        let queries = of(r"queries:\s+(\d+)\s+\(");
+        let all = 20.0 * f64::from(EVENTS);
+        // Each error begins a transaction again, after some of its statements.
+        assert!(all <= queries && queries <= all + 20.0 * errors, "{report}");
+        assert!(of(r"99th percentile:\s+([\d.]+)") > 0.0, "{report}");
+        run(ON_INNODB[2]);
+        assert_eq!(tables(), ["0"]);
+    }
 }
 
 #[test]

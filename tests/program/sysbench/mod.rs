@@ -5,5 +5,3 @@ mod articles;
 mod compared;
 pub mod figures;
 mod readers;
-#[cfg(feature = "lua")]
-mod scripts;

@@ -23,6 +23,10 @@ impl Output for LogOutput {
         self.0.always(&format!("{line}\n"));
     }
 
+    fn warning(&self, message: &str) {
+        self.0.line(Level::Warning, message);
+    }
+
     fn fatal(&self, message: &str) {
         self.0.line(Level::Fatal, message);
     }
