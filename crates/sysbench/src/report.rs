@@ -10,6 +10,7 @@ mod document;
 mod figures;
 mod histogram;
 mod merge;
+mod merged_document;
 mod rates;
 mod read;
 mod sums;
@@ -17,7 +18,8 @@ mod text;
 
 pub use document::{FORMAT_VERSION, SysbenchDocument, SysbenchDocumentPart, SysbenchSettings};
 pub use figures::{SysbenchFigures, ThreadFigures};
-pub use merge::{MergeError, MergedDocument, NamedDocument, merged};
+pub use merge::{MergeError, NamedDocument, merged};
+pub use merged_document::MergedDocument;
 pub use rates::DocumentRate;
 pub use read::DocumentError;
 pub use text::{SysbenchReport, SysbenchTest};

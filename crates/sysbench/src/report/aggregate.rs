@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::document::{FileFigures, LatencyFigures, SysbenchDocument};
-use super::merge::{MergedDocument, own_row};
+use super::merge::own_row;
+use super::merged_document::MergedDocument;
 
 impl SysbenchDocument {
     /// The text of a document that others were merged into.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{SysbenchFigures, ThreadFigures};
 use super::histogram::LatencyHistogram;
-use super::merge::MergedDocument;
+use super::merged_document::MergedDocument;
 use super::text::SysbenchTest;
 
 /// Version of the document. Keys may be added to a version; their meaning stays.
