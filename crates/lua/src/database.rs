@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use ferrio_oltp::Driver;
-use ferrio_sql::{Reply, ReplyKind, Value as SqlValue};
+use ferrio_sql::{Driver, Reply, ReplyKind, Value as SqlValue};
 use mlua::{AnyUserData, IntoLuaMulti, Lua, LuaString, MultiValue, Table, UserData, Value, Variadic};
 
 use crate::result_rows::ResultRows;

@@ -179,12 +179,10 @@ impl MainState {
     /// Gives a hook the figures of a run, or of a part of it up to a checkpoint, and returns whether the script has it.
     #[must_use]
     pub fn report_total(&self, statistics: Statistics) -> bool {
-        let is_written = self.hook("report_cumulative", statistics);
-        self.end_reports();
-        is_written
+        self.hook("report_cumulative", statistics)
     }
 
-    /// Ends a document that reports of intervals have begun.
+    /// Ends a document that reports have begun.
     pub fn end_reports(&self) {
         // A failure has been reported.
         let _ = self.state.call_plainly::<()>("end_reports", ());

@@ -126,7 +126,7 @@ impl SqlConnection {
         if let Some(connection) = &mut self.connection {
             connection.counters().ignored();
             // Until then, PostgreSQL refuses all other statements.
-            if connection.options().driver == ferrio_oltp::Driver::Pgsql {
+            if connection.options().driver == ferrio_sql::Driver::Pgsql {
                 connection.roll_back();
             }
         }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ferrio_oltp::{
-    Connect, DatabaseOptions, Distribution, Driver, IgnoredErrors, RandomOptions, Target, UniqueNumbers,
+    Connect, DatabaseOptions, Distribution, IgnoredErrors, RandomOptions, Target, UniqueNumbers,
 };
-use ferrio_sql::{Address, SqlError};
+use ferrio_sql::{Address, Driver, SqlError};
 use tempfile::TempDir;
 
 use crate::{CommandThreads, MainState, OptionValue, Script, ScriptFailed, ScriptRun, Statistics};

@@ -38,6 +38,12 @@ impl Target {
         Target { options, counters: Counters::new(threads), connect, connections: AtomicUsize::new(0) }
     }
 
+    /// True if a thread has connected, or tried to.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.connections.load(Relaxed) > 0
+    }
+
     /// Connects a thread, which counts from 0.
     ///
     /// # Errors

@@ -20,10 +20,11 @@ pub struct SysbenchCommandLine {
 
 /// An option as it was given.
 #[derive(Debug)]
-struct WrittenOption {
+pub struct WrittenOption {
     /// With dashes.
-    name: String,
-    value: Option<String>,
+    pub name: String,
+    /// The text after the equals sign.
+    pub value: Option<String>,
     /// The word.
     written: String,
 }
@@ -92,21 +93,35 @@ impl SysbenchCommandLine {
     /// # Errors
     /// One is unknown or has a value of the wrong kind.
     pub fn check_options(&self, of_test: &[SysbenchOption], log: &Log) -> Result<(), Refusal> {
-        for given in &self.given {
-            let of_test = options::named(of_test, &given.name);
-            let Some(option) = options::general(&given.name).or(of_test) else {
-                return Err(log.mistake(&format!("invalid option: {}", given.written)));
-            };
-            if option.row().kind == Kind::Flag && given.flag().is_none() {
-                return Err(log.mistake(&format!("invalid option: {}", given.written)));
-            }
-            given.check_number(option, log)?;
+        for given in self.check_general(log)? {
+            let option = options::named(of_test, &given.name).ok_or_else(|| given.refuse(log))?;
+            given.check(option, log)?;
         }
         Ok(())
     }
 
+    /// Checks the values of general options, and returns the options that are not general.
+    ///
+    /// # Errors
+    /// A value is of the wrong kind.
+    pub fn check_general(&self, log: &Log) -> Result<Vec<&WrittenOption>, Refusal> {
+        let mut others = Vec::new();
+        for given in &self.given {
+            match options::general(&given.name) {
+                Some(option) => given.check(option, log)?,
+                None => others.push(given),
+            }
+        }
+        Ok(others)
+    }
+
     fn given(&self, option: SysbenchOption) -> Option<&WrittenOption> {
-        self.given.iter().rev().find(|given| option.row().is_named(&given.name))
+        self.given_as(option.row().name)
+    }
+
+    /// The last option of this name, in which dashes and underscores are the same.
+    pub fn given_as(&self, name: &str) -> Option<&WrittenOption> {
+        self.given.iter().rev().find(|given| options::is_same_name(&given.name, name))
     }
 
     /// The value of an option as text: the last one given, or its default. `None` if it has none or is cleared.
@@ -203,12 +218,25 @@ impl WrittenOption {
         WrittenOption { name: name.replace('_', "-"), value, written: written.to_owned() }
     }
 
-    fn flag(&self) -> Option<bool> {
+    /// The value of a flag; `None` if it is not one of a flag.
+    pub fn flag(&self) -> Option<bool> {
         match self.value.as_deref() {
             None | Some("" | "on" | "true" | "1") => Some(true),
             Some("off" | "false" | "0") => Some(false),
             Some(_) => None,
         }
+    }
+
+    /// Refuses an option that is unknown, or a flag with another value.
+    pub fn refuse(&self, log: &Log) -> Refusal {
+        log.mistake(&format!("invalid option: {}", self.written))
+    }
+
+    fn check(&self, option: SysbenchOption, log: &Log) -> Result<(), Refusal> {
+        if option.row().kind == Kind::Flag && self.flag().is_none() {
+            return Err(self.refuse(log));
+        }
+        self.check_number(option, log)
     }
 
     fn check_number(&self, option: SysbenchOption, log: &Log) -> Result<(), Refusal> {
@@ -233,7 +261,7 @@ fn unquoted(value: &str) -> &str {
 }
 
 /// Digits and perhaps K, M, G or T, in powers of 1024; `B` and `iB` may follow.
-fn size(text: &str) -> Option<u64> {
+pub fn size(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let mut unit = unit.to_ascii_lowercase();

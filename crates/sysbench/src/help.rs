@@ -26,10 +26,14 @@ PostgreSQL:
   ferrio sysbench oltp_read_write --mysql-host=db --tables=10 --threads=8 run
 
 `ferrio sysbench --help` lists the general options, `ferrio sysbench fileio help`
-those of a test. Scripts (Lua) are refused. To measure a disk under the I/O of a
-database without one, use a job file with the option workload (`ferrio help
-workload`). `ferrio help fileio` and `ferrio help file-test-mode` explain a test
-and an option.
+those of a test. The path of a script in Lua may stand in place of a test:
+
+  ferrio sysbench tpcc.lua --mysql-host=db --threads=8 --tables=1 --scale=10 run
+
+Scripts are in builds with `cargo install --features lua`. To measure a disk under
+the I/O of a database without one, use a job file with the option workload
+(`ferrio help workload`). `ferrio help fileio` and `ferrio help file-test-mode`
+explain a test and an option.
 
 Options that sysbench does not have:
 
@@ -39,11 +43,10 @@ Options that sysbench does not have:
 docs/sysbench.md says what differs from sysbench.
 ";
 
-/// The alternative to scripts.
-pub const INSTEAD_OF_SCRIPTS: &str = "\
-ferrio runs no Lua scripts. The tests of databases are built in (`ferrio sysbench oltp_read_write help`). To measure a disk under the \
-I/O of a database without one, run a job with workload=innodb, for example `ferrio --name=db --workload=innodb --size=10g --runtime=60`; \
-see `ferrio help workload`";
+/// How to get scripts.
+pub const SCRIPTS_NEED: &str = "\
+scripts in Lua are in builds with the feature lua, for example `cargo install ferrio --features lua`. The tests of databases are built in \
+(`ferrio sysbench oltp_read_write help`)";
 
 /// The names of all tests and options.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -120,7 +123,7 @@ pub fn on_database(name: &str) -> Option<[String; 2]> {
         [
             format!("{name}: not a test of sysbench 1.0"),
             format!(
-                "Its tests of databases are {}. `ferrio help oltp_read_write` explains one. {INSTEAD_OF_SCRIPTS}.",
+                "Its tests of databases are {}. `ferrio help oltp_read_write` explains one. Other loads are {SCRIPTS_NEED}.",
                 tests.join(", ")
             ),
         ]

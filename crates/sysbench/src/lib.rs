@@ -20,6 +20,8 @@ mod options;
 mod prepare;
 pub mod report;
 mod run;
+#[cfg(feature = "lua")]
+mod script;
 mod sessions;
 mod sql;
 mod work;
@@ -262,10 +264,11 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
         log.line(Level::Fatal, "No test is named; `sysbench --help` lists the tests");
         return Err(Refusal);
     };
-    let test = TESTS.iter().find(|test| test.name == name).ok_or_else(|| unknown_test(name, log))?;
+    let call = TestInvocation { name, options: &[], line: &line, general: &general, log, execute };
+    let Some(test) = TESTS.iter().find(|test| test.name == name) else { return other_test(&call, words) };
     line.check_options(test.options, log)?;
     let command = line.command.as_deref().ok_or_else(|| no_command(test, log))?;
-    let call = TestInvocation { name, options: test.options, line: &line, general: &general, log, execute };
+    let call = TestInvocation { options: test.options, ..call };
     match (command, &test.run) {
         ("help", _) if commands_of(test).contains(&"help") => {
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));
@@ -310,12 +313,30 @@ fn no_command(test: &Test, log: &Log) -> Refusal {
     }
 }
 
-/// Refuses a test that is none of ours, with what to use instead of a script.
-fn unknown_test(name: &str, log: &Log) -> Refusal {
-    let is_script = name.ends_with(".lua") || Path::new(name).is_file();
-    if is_script {
-        return log.refuse(&format!("Cannot run '{name}': {}", help::INSTEAD_OF_SCRIPTS));
+/// Runs a test that is not built in: a script.
+#[cfg(feature = "lua")]
+fn other_test(call: &TestInvocation<'_>, words: &[String]) -> Result<u8, Refusal> {
+    let script = ferrio_lua::Script::find(call.name).ok_or_else(|| unknown_test(call.name, call.log))?;
+    if call.general.shows_job {
+        return Err(call.log.refuse("--show-job is for `fileio … run`"));
     }
+    // Messages have its name without directories.
+    let name = call.name.rsplit('/').next().unwrap_or(call.name);
+    script::answer(script, &TestInvocation { name, ..*call }, words)
+}
+
+/// Refuses a test that is not built in.
+#[cfg(not(feature = "lua"))]
+fn other_test(call: &TestInvocation<'_>, _words: &[String]) -> Result<u8, Refusal> {
+    let is_script = call.name.ends_with(".lua") || Path::new(call.name).is_file();
+    if is_script {
+        return Err(call.log.refuse(&format!("Cannot run '{}': {}", call.name, help::SCRIPTS_NEED)));
+    }
+    Err(unknown_test(call.name, call.log))
+}
+
+/// Refuses a test that is nothing that is known here.
+fn unknown_test(name: &str, log: &Log) -> Refusal {
     let refused =
         log.refuse(&format!("Cannot find benchmark '{name}': no such built-in test, file or module"));
     let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();

@@ -31,8 +31,7 @@ impl SysbenchOptionRow {
 
     /// True if this is its name, in which dashes and underscores are the same.
     pub fn is_named(&self, name: &str) -> bool {
-        let same = |byte: u8| if byte == b'_' { b'-' } else { byte };
-        self.name.bytes().map(same).eq(name.bytes().map(same))
+        is_same_name(self.name, name)
     }
 
     /// The name and the form of its value.
@@ -68,7 +67,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const fn form(self) -> &'static str {
+    /// How its value is shown after the name of an option.
+    pub const fn form(self) -> &'static str {
         match self {
             Kind::Number | Kind::SizeNumber | Kind::Decimal => "=N",
             Kind::Size => "=SIZE",
@@ -346,15 +346,39 @@ pub fn named(options: &[SysbenchOption], name: &str) -> Option<SysbenchOption> {
     options.iter().copied().find(|option| option.row().is_named(name))
 }
 
+/// True if two names differ at most in dashes and underscores.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    let same = |byte: u8| if byte == b'_' { b'-' } else { byte };
+    one.bytes().map(same).eq(other.bytes().map(same))
+}
+
 /// The lines of help about these options, in columns.
 pub fn list(options: &[SysbenchOption]) -> String {
-    let rows = || options.iter().map(|option| option.row());
-    let width = rows().map(|row| row.synopsis().len()).max().unwrap_or_default();
-    let line = |row: &SysbenchOptionRow| {
-        let default = row.default.map(|default| format!(" [{default}]")).unwrap_or_default();
-        format!("  {:width$} {}{default}\n", row.synopsis(), row.full_help())
+    let row = |option: &SysbenchOption| {
+        let row = option.row();
+        HelpRow { synopsis: row.synopsis(), help: row.full_help(), default: row.default.map(str::to_owned) }
     };
-    rows().map(line).collect()
+    columns(&options.iter().map(row).collect::<Vec<_>>())
+}
+
+/// A line of help.
+pub struct HelpRow {
+    /// The name and the form of the value.
+    pub synopsis: String,
+    /// The description.
+    pub help: String,
+    /// `None` if the option has no value by default.
+    pub default: Option<String>,
+}
+
+/// Lines of help in columns.
+pub fn columns(rows: &[HelpRow]) -> String {
+    let width = rows.iter().map(|row| row.synopsis.len()).max().unwrap_or_default();
+    let line = |HelpRow { synopsis, help, default }: &HelpRow| {
+        let default = default.as_ref().map(|default| format!(" [{default}]")).unwrap_or_default();
+        format!("  {synopsis:width$} {help}{default}\n")
+    };
+    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]

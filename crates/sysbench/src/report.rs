@@ -22,4 +22,4 @@ pub use merge::{MergeError, NamedDocument, merged};
 pub use merged_document::MergedDocument;
 pub use rates::DocumentRate;
 pub use read::DocumentError;
-pub use text::{SysbenchReport, SysbenchTest};
+pub use text::{SysbenchReport, SysbenchTest, in_system};

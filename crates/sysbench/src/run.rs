@@ -32,6 +32,20 @@ const INITIALIZING: &str = "Initializing worker threads...\n\n";
 /// Runs a plan with a snapshot of its statistics at each interval, and passes all events to the sink.
 pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(RunEvent<'_>)) -> RunResult;
 
+/// A report that may be written in another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportPart {
+    /// About an interval.
+    Interval,
+    /// About the time up to a checkpoint.
+    Checkpoint,
+    /// About the run, or what follows its last checkpoint.
+    Total,
+}
+
+/// Writes a report in place of the text of sysbench, or returns false.
+pub type ReportHook<'a> = dyn Fn(ReportPart, &SysbenchReport, &SysbenchFigures) -> bool + 'a;
+
 /// A test to run.
 pub struct TestInvocation<'a> {
     /// Its name.
@@ -76,7 +90,7 @@ impl TestInvocation<'_> {
         self.run(ferrio_plan::sysbench::plan_work(self.name, &run, event), work.reported(), None)
     }
 
-    /// Runs sessions, and returns the exit status. `target` is the database whose statements they count.
+    /// Runs sessions, and returns the exit status. `target` is the database whose statements they count; `hook` may write reports.
     ///
     /// # Errors
     /// It failed, which has been reported.
@@ -84,6 +98,7 @@ impl TestInvocation<'_> {
         &self,
         source: Arc<dyn SessionSource>,
         target: Option<Arc<Target>>,
+        hook: Option<&ReportHook<'_>>,
     ) -> Result<u8, Refusal> {
         let failed = FailedBegin::default();
         let sessions = Sessions(Arc::new(JointSessions { source, failed: failed.clone() }));
@@ -91,11 +106,16 @@ impl TestInvocation<'_> {
         // Threads that cannot connect say so after this line.
         self.log.text(Level::Notice, INITIALIZING);
         let test = if target.is_some() { SysbenchTest::Sql } else { SysbenchTest::Plain };
-        self.run(plan, test, Some(RunningSessions { failed, target }))
+        self.run(plan, test, Some(RunningSessions { failed, target, hook }))
     }
 
     /// Runs a plan.
-    fn run(&self, plan: Plan, test: SysbenchTest, sessions: Option<RunningSessions>) -> Result<u8, Refusal> {
+    fn run(
+        &self,
+        plan: Plan,
+        test: SysbenchTest,
+        sessions: Option<RunningSessions<'_>>,
+    ) -> Result<u8, Refusal> {
         let GeneralOptions { percentile, rate, .. } = *self.general;
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
@@ -116,11 +136,13 @@ impl GeneralOptions {
 }
 
 /// The sessions of a run.
-struct RunningSessions {
+struct RunningSessions<'a> {
     /// Set if one could not begin.
     failed: FailedBegin,
     /// The database whose statements they count.
     target: Option<Arc<Target>>,
+    /// May write reports.
+    hook: Option<&'a ReportHook<'a>>,
 }
 
 /// Threads that begin within this time after the run count as having begun with it.
@@ -131,7 +153,7 @@ struct Reporter<'a> {
     call: &'a TestInvocation<'a>,
     report: SysbenchReport,
     /// The sessions of a test whose events they are.
-    sessions: Option<RunningSessions>,
+    sessions: Option<RunningSessions<'a>>,
     /// True once the threads were announced.
     is_released: bool,
     /// True once the error of a thread was reported.
@@ -162,7 +184,11 @@ impl ReportedParts {
 }
 
 impl<'a> Reporter<'a> {
-    fn new(call: &'a TestInvocation<'a>, report: SysbenchReport, sessions: Option<RunningSessions>) -> Self {
+    fn new(
+        call: &'a TestInvocation<'a>,
+        report: SysbenchReport,
+        sessions: Option<RunningSessions<'a>>,
+    ) -> Self {
         let (intervals, checkpoints) = (ReportedParts::default(), ReportedParts::default());
         Reporter { call, report, sessions, is_released: false, has_failed: false, intervals, checkpoints }
     }
@@ -172,6 +198,29 @@ impl<'a> Reporter<'a> {
         let target = self.sessions.as_ref().and_then(|sessions| sessions.target.as_ref());
         let sql = target.map(|target| target.counters.total()).unwrap_or_default();
         SysbenchFigures { sql, ..SysbenchFigures::of(result) }
+    }
+
+    /// The form of reports. A script that has not connected to a database has no statements.
+    fn form(&self) -> SysbenchReport {
+        let target = self.sessions.as_ref().and_then(|sessions| sessions.target.as_ref());
+        let has_statements = target.is_none_or(|target| target.is_used());
+        let test = if has_statements { self.report.test } else { SysbenchTest::Plain };
+        SysbenchReport { test, ..self.report }
+    }
+
+    /// Writes a report, unless a script does.
+    fn write_part(
+        &self,
+        part: ReportPart,
+        figures: &SysbenchFigures,
+        text: impl FnOnce(&SysbenchReport) -> String,
+    ) {
+        let form = self.form();
+        let hook = self.sessions.as_ref().and_then(|sessions| sessions.hook);
+        // A document has all reports.
+        if self.call.general.json || !hook.is_some_and(|hook| hook(part, &form, figures)) {
+            self.call.log.text(Level::Notice, &text(&form));
+        }
     }
 
     fn observe(&mut self, event: &RunEvent<'_>) {
@@ -192,7 +241,7 @@ impl<'a> Reporter<'a> {
             // Requested by SIGUSR1.
             RunEvent::Interim(result) => {
                 let figures = self.figures(result).since(&self.checkpoints.figures);
-                log.text(Level::Notice, &self.report.text(&figures, None));
+                log.text(Level::Notice, &self.form().text(&figures, None));
             }
             _ => {}
         }
@@ -246,20 +295,20 @@ impl<'a> Reporter<'a> {
         let passed = general.report_interval.map_or(0, |interval| elapsed / interval);
         if passed > self.intervals.passed {
             let part = self.intervals.end(passed, &figures);
-            self.call.log.text(Level::Notice, &self.report.interval(seconds, &part));
+            self.write_part(ReportPart::Interval, &part, |form| form.interval(seconds, &part));
             self.intervals.documents.push(self.document_part(&part));
         }
         let reached = general.checkpoints.iter().filter(|&&at| at <= elapsed).count() as u64;
         if reached > self.checkpoints.passed {
             let part = self.checkpoints.end(reached, &figures);
-            let title = format!("[ {seconds}s ] Checkpoint report:\n");
-            self.call.log.text(Level::Notice, &format!("{title}{}", self.report.text(&part, None)));
+            self.call.log.text(Level::Notice, &format!("[ {seconds}s ] Checkpoint report:\n"));
+            self.write_part(ReportPart::Checkpoint, &part, |form| form.text(&part, None));
             self.checkpoints.documents.push(self.document_part(&part));
         }
     }
 
     fn document_part(&self, figures: &SysbenchFigures) -> SysbenchDocumentPart {
-        SysbenchDocumentPart::of(self.report.test, figures, self.report.percentile)
+        SysbenchDocumentPart::of(self.form().test, figures, self.report.percentile)
     }
 
     /// Stops the program: time is up, and threads have not ended.
@@ -321,7 +370,7 @@ impl<'a> Reporter<'a> {
                 log.text(Level::Notice, " \n");
             }
         }
-        log.text(Level::Notice, &self.report.text(figures, unfinished));
+        self.write_part(ReportPart::Total, figures, |form| form.text(figures, unfinished));
         if general.debug {
             log.text(Level::Debug, &self.report.threads(figures));
         }

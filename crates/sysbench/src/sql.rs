@@ -56,7 +56,7 @@ pub fn run(call: &TestInvocation<'_>, test: OltpTest) -> Result<u8, Refusal> {
     let has_percentile = call.general.percentile > 0;
     let run = Arc::new(OltpRun::new(test, options, random, has_percentile, Arc::clone(&target), output));
     call.log.text(Level::Notice, &call.general.header());
-    let status = call.sessions(Arc::new(OltpSessions(Arc::clone(&run))), Some(target))?;
+    let status = call.sessions(Arc::new(OltpSessions(Arc::clone(&run))), Some(target), None)?;
     if run.has_failed() { Err(Refusal) } else { Ok(status) }
 }
 

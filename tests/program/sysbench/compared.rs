@@ -40,7 +40,7 @@ const OWN_WARNING: &str = "bytes of --memory-total-size are transferred: each of
 
 /// The lines of a text without the version and without figures that depend on time: those with decimals. What the generator of events says
 /// of itself comes last: it is a thread of its own, which says it before, between or after the lines of others.
-fn without_times(text: &str) -> Vec<String> {
+pub fn without_times(text: &str) -> Vec<String> {
     let decimals = Regex::new(r" *\d+\.\d+").unwrap();
     let lines = text.lines().map(|line| match line.strip_prefix("sysbench 1.0.20 (using ") {
         Some(_) => "sysbench 1.0.20".to_owned(),

@@ -5,3 +5,5 @@ mod articles;
 mod compared;
 pub mod figures;
 mod readers;
+#[cfg(feature = "lua")]
+mod scripts;

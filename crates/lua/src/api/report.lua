@@ -7,7 +7,8 @@ local function rates(stat)
         return count / interval
     end
     local queries = stat.reads + stat.writes + stat.other
-    return math.floor(stat.time_total), stat.threads_running, rate(stat.events), rate(queries), rate(stat.reads), rate(stat.writes),
+    -- Intervals end up to a few milliseconds early.
+    return math.floor(stat.time_total + 0.05), stat.threads_running, rate(stat.events), rate(queries), rate(stat.reads), rate(stat.writes),
         rate(stat.other), stat.latency_pct * 1000, rate(stat.errors), rate(stat.reconnects)
 end
 

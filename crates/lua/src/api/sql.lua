@@ -132,6 +132,12 @@ function Connection:prepare(text)
     end
     local is_done, id, errno, state, is_ignorable = native.prepare(self.native, text)
     if not is_done then
+        if errno and not is_ignorable then
+            -- sysbench gives no reason here, but in the lines before.
+            self.error, self.sql_errno, self.sql_state, self.sql_errmsg = error_kind.FATAL, errno, state, id
+            native.complain(self.native)
+            error("SQL API error", 2)
+        end
         failed(self, text, id, errno, state, is_ignorable)
     end
     return setmetatable({ id = id, connection = self, text = text, params = {}, kinds = "" }, Statement)

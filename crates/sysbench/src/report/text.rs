@@ -41,9 +41,7 @@ impl SysbenchReport {
     #[must_use]
     pub fn interval(&self, seconds: u64, figures: &SysbenchFigures) -> String {
         let events = figures.latency();
-        let cells = Cells::of(&events);
-        let percentile =
-            if self.percentile == 0 { Cells::of(&Latency::new()) } else { cells }.percentile(self.percentile);
+        let percentile = self.percentile_ms(&events);
         let line = match self.test {
             SysbenchTest::Fileio => format!(
                 "reads: {:.2} MiB/s writes: {:.2} MiB/s fsyncs: {:.2}/s latency (ms,{}%): {percentile:.3}",
@@ -91,6 +89,13 @@ impl SysbenchReport {
             ));
         }
         text
+    }
+
+    /// The percentile of these latencies, ms; the value of the first cell if none is wanted.
+    #[must_use]
+    pub fn percentile_ms(&self, events: &Latency) -> f64 {
+        let cells = if self.percentile == 0 { Cells::of(&Latency::new()) } else { Cells::of(events) };
+        cells.percentile(self.percentile)
     }
 
     /// The title of the histogram, and its rows.
@@ -233,7 +238,8 @@ fn spread(all: &[f64]) -> String {
 }
 
 /// Events that waited and that were done, on average over the interval: as many as come in the mean time from arrival to end.
-fn in_system(figures: &SysbenchFigures, events: &Latency) -> (u64, u64) {
+#[must_use]
+pub fn in_system(figures: &SysbenchFigures, events: &Latency) -> (u64, u64) {
     let seconds = figures.measured.as_secs_f64();
     let all = if seconds > 0.0 { events.sum() as f64 / 1e9 / seconds } else { 0.0 };
     let threads = figures.threads.len() as f64;
