@@ -265,10 +265,11 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
         return Err(Refusal);
     };
     let call = TestInvocation { name, options: &[], line: &line, general: &general, log, execute };
-    let Some(test) = TESTS.iter().find(|test| test.name == name) else { return other_test(&call, words) };
+    let Some(test) = built_in(name) else { return other_test(&call, words) };
+    let name = test.name;
     line.check_options(test.options, log)?;
     let command = line.command.as_deref().ok_or_else(|| no_command(test, log))?;
-    let call = TestInvocation { options: test.options, ..call };
+    let call = TestInvocation { name, options: test.options, ..call };
     match (command, &test.run) {
         ("help", _) if commands_of(test).contains(&"help") => {
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));
@@ -311,6 +312,15 @@ fn no_command(test: &Test, log: &Log) -> Refusal {
             log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
         }
     }
+}
+
+/// A built-in test, by its name or by the path that sysbench installs its script at, which articles have.
+fn built_in(name: &str) -> Option<&'static Test> {
+    let path = Path::new(name);
+    let is_installed = path.parent().and_then(Path::file_name).is_some_and(|directory| directory == NAME);
+    let name =
+        name.strip_suffix(".lua").filter(|_| is_installed).and(path.file_stem()?.to_str()).unwrap_or(name);
+    TESTS.iter().find(|test| test.name == name)
 }
 
 /// Runs a test that is not built in: a script.
