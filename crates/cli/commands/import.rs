@@ -4,6 +4,7 @@
 //! [`report`] prints the summary, and [`job`] builds the job file. [`status`] makes job files of models from the counters of databases.
 
 mod job;
+mod live_server;
 mod options;
 mod outputs;
 mod report;
@@ -19,6 +20,7 @@ use ferrio_trace::import::blkparse::EVENTS;
 use ferrio_trace::import::{self, ImportError, ImportSummary, TraceFormat};
 use ferrio_trace::{open_source, source_name};
 
+use live_server::ImportedServer;
 use options::ImportOptions;
 pub use options::command;
 use outputs::ImportOutputs;
@@ -57,7 +59,7 @@ file of a running database from its counters; --help after them says more.";
 /// The arguments are invalid.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    if let Some((server, arguments)) = status::ImportedServer::of(&arguments) {
+    if let Some((server, arguments)) = ImportedServer::of(&arguments) {
         return status::run(server, arguments, invocation.messages);
     }
     let options = ImportOptions(&arguments);

@@ -57,18 +57,37 @@ impl Snapshot {
                 }
                 snapshot.add_record(record.take());
             }
-            match (header_of(&cells), &header) {
-                (Some(new), _) => header = new,
-                (None, Header::Names) => snapshot.add_value(&cells),
-                (None, Header::Columns(table, columns)) if cells.len() == columns.len() => {
-                    let row = columns.iter().cloned().zip(cells).collect();
-                    snapshot.rows.entry(table).or_default().push(row);
-                }
-                (None, Header::Columns(..)) => {}
+            match header_of(&cells) {
+                Some(new) => header = new,
+                None => snapshot.add_row(&header, cells),
             }
         }
         snapshot.add_record(record);
         snapshot
+    }
+
+    /// Adds a table that a server sent.
+    pub fn add_table(&mut self, columns: &[String], rows: Vec<Vec<String>>) {
+        let header = header_of(columns).unwrap_or(Header::Names);
+        rows.into_iter().for_each(|row| self.add_row(&header, row));
+    }
+
+    /// Adds the CPU time of processes, from their lines of `/proc/PID/stat`.
+    pub fn add_processes(&mut self, lines: &str) {
+        for seconds in lines.lines().filter_map(cpu_seconds) {
+            self.cpu_s = Some(self.cpu_s.unwrap_or(0.0) + seconds);
+        }
+    }
+
+    fn add_row(&mut self, header: &Header, cells: Vec<String>) {
+        match header {
+            Header::Names => self.add_value(&cells),
+            Header::Columns(table, columns) if cells.len() == columns.len() => {
+                let row = columns.iter().cloned().zip(cells).collect();
+                self.rows.entry(table).or_default().push(row);
+            }
+            Header::Columns(..) => {}
+        }
     }
 
     fn add_value(&mut self, cells: &[String]) {
@@ -113,13 +132,6 @@ impl Snapshot {
     /// CPU time that the server's processes have used, in seconds, if the text has their lines of `/proc/PID/stat`.
     pub(crate) fn cpu_s(&self) -> Option<f64> {
         self.cpu_s
-    }
-
-    /// Adds the values of another table of names and values.
-    #[must_use]
-    pub fn with_values(mut self, values: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.values.extend(values.into_iter().map(|(name, value)| (name.to_lowercase(), value)));
-        self
     }
 }
 

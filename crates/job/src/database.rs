@@ -56,7 +56,7 @@ pub struct Database {
     pub direct: bool,
     /// The reads of a transaction.
     pub reads: PageReads,
-    /// CPU time that a transaction uses in its session, its I/O included; zero for no more than its I/O needs.
+    /// CPU time of a transaction, that of its I/O included, in the background too; zero for no more than its I/O needs.
     pub cpu: Duration,
     /// Which pages are used more often than others, in reads and changes; `None` for a uniform choice.
     pub skew: Option<Skew>,

@@ -49,6 +49,8 @@ pub(crate) struct DatabaseJob {
     log_file: u32,
     /// I/Os by kind of file.
     files: [DatabaseIo; DatabaseFile::ALL.len()],
+    /// CPU time of a background job that has been counted, ns.
+    cpu_ns: u64,
     /// Present for a session.
     pub(crate) times: Option<StepTimes>,
 }
@@ -59,6 +61,7 @@ impl DatabaseJob {
             thread,
             log_file: database.log_file(),
             files: Default::default(),
+            cpu_ns: 0,
             times: (role == DatabaseRole::Session).then(StepTimes::new),
         })
     }
@@ -83,6 +86,11 @@ impl DatabaseJob {
             }
             Direction::Trim => {}
         }
+    }
+
+    /// CPU time since the last call, ns, of a job whose thread has used `cpu_ns`.
+    pub(crate) fn cpu_since(&mut self, cpu_ns: u64) -> u64 {
+        cpu_ns.saturating_sub(std::mem::replace(&mut self.cpu_ns, cpu_ns))
     }
 
     /// Counts a completed sync.

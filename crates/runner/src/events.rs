@@ -216,6 +216,11 @@ impl JobEvents {
         self.database.as_mut()?.times.as_mut()
     }
 
+    /// The part of the job in a model of a database.
+    pub(crate) fn database_job(&mut self) -> Option<&mut DatabaseJob> {
+        self.database.as_deref_mut()
+    }
+
     /// Changes are written back: so many pages or tables.
     pub(crate) fn written_back(&self, count: u32) {
         if let (Some(shared), Some(job)) = (self.group.events.database(), &self.database) {

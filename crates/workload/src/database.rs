@@ -16,8 +16,8 @@ mod tables;
 mod waiters;
 
 use std::sync::atomic::{
-    AtomicBool, AtomicU32,
-    Ordering::{AcqRel, Acquire},
+    AtomicBool, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed},
 };
 
 use ferrio_job::{CommitSync, Database, DatabaseRole, PageReads, WriteBack, WriteBackSync};
@@ -45,6 +45,8 @@ pub struct SharedDatabase {
     write_back: SharedWriteBack,
     /// The pages changed since the last checkpoint, if that matters.
     full_pages: Option<FullPages>,
+    /// CPU time of background jobs that no transaction has counted as its own, ns.
+    background_cpu_ns: AtomicU64,
     /// Number of sessions that have not ended.
     sessions_left: AtomicU32,
     /// Whether each session has ended.
@@ -109,6 +111,7 @@ impl SharedDatabase {
             pool,
             write_back,
             full_pages: database.log.full_pages.then(|| FullPages::new(pages)),
+            background_cpu_ns: AtomicU64::new(0),
             sessions_left: AtomicU32::new(database.sessions),
             ended: (0..database.sessions).map(|_| AtomicBool::new(false)).collect(),
             database: database.clone(),
@@ -125,6 +128,19 @@ impl SharedDatabase {
     #[must_use]
     pub fn uses_cpu(&self) -> bool {
         !self.database.cpu.is_zero()
+    }
+
+    /// Adds CPU time that a background job has used.
+    pub fn add_background_cpu(&self, ns: u64) {
+        self.background_cpu_ns.fetch_add(ns, Relaxed);
+    }
+
+    /// CPU time of background jobs that a transaction which begins counts as its own, ns: at most as much as it may use.
+    pub fn take_background_cpu(&self) -> u64 {
+        let most = u64::try_from(self.database.cpu.as_nanos()).unwrap_or(u64::MAX);
+        let taken =
+            self.background_cpu_ns.fetch_update(Relaxed, Relaxed, |all| Some(all.saturating_sub(most)));
+        taken.map_or(0, |all| all.min(most))
     }
 
     /// The transactions that wait until they are durable.

@@ -5,4 +5,5 @@
 pub mod servers;
 
 mod drivers;
+mod import_status;
 mod oltp;

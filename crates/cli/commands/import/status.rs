@@ -1,6 +1,6 @@
 //! `ferrio import innodb-status` and `postgres-status`: the job file of a model of a running server, from what its client prints.
 //!
-//! `ferrio_dbstatus` says what the counters mean; this file reads them and writes the job.
+//! `ferrio_dbstatus` says what the counters mean; this file reads them and writes the job; [`live_server`](super::live_server) asks a server.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read as _, Write as _};
@@ -15,6 +15,7 @@ use ferrio_job::reason;
 use ferrio_machine::{FileIdentity, RetryInterrupted};
 use ferrio_trace::{STDIN, open_source, source_name};
 
+use super::live_server::{self, ImportedServer};
 use super::refusal;
 use crate::commands::subcommand::{operand, option};
 use crate::error::Error;
@@ -24,47 +25,26 @@ use crate::output_file::OutputFile;
 /// The longest text of a snapshot: a server prints some ten thousand bytes.
 const MAX_SNAPSHOT: u64 = 64 << 20;
 
-/// The databases whose counters can be imported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImportedServer {
-    Innodb,
-    Postgres,
-}
-
-impl ImportedServer {
-    const ALL: [ImportedServer; 2] = [ImportedServer::Innodb, ImportedServer::Postgres];
-
-    /// The name of its sub-command.
-    const fn name(self) -> &'static str {
-        match self {
-            ImportedServer::Innodb => "innodb-status",
-            ImportedServer::Postgres => "postgres-status",
-        }
-    }
-
-    /// The server of a command line, and the arguments after its name.
-    pub fn of(arguments: &ArgMatches) -> Option<(Self, &ArgMatches)> {
-        let (name, arguments) = arguments.subcommand()?;
-        let server = Self::ALL.into_iter().find(|server| server.name() == name)?;
-        Some((server, arguments))
-    }
-
-    fn command(self) -> Command {
-        let (about, details) = match self {
-            ImportedServer::Innodb => (
-                "Write the job file of a running MariaDB or MySQL: workload=innodb with the I/O of its transactions",
-                innodb_details(),
-            ),
-            ImportedServer::Postgres => (
-                "Write the job file of a running PostgreSQL: workload=postgres with the I/O of its transactions",
-                postgres_details(),
-            ),
-        };
-        let path = |name, value, help| {
-            operand(name, value, help).value_parser(value_parser!(OsString)).value_hint(ValueHint::FilePath)
-        };
-        Command::new(self.name()).about(about).after_help(details).args_override_self(true).args([
-            path("before", "BEFORE", "What the server said at first; - is standard input").required(true),
+/// The sub-command of a server.
+fn command(server: ImportedServer) -> Command {
+    let (about, details) = match server {
+        ImportedServer::Innodb => (
+            "Write the job file of a running MariaDB or MySQL: workload=innodb with the I/O of its transactions",
+            innodb_details(),
+        ),
+        ImportedServer::Postgres => (
+            "Write the job file of a running PostgreSQL: workload=postgres with the I/O of its transactions",
+            postgres_details(),
+        ),
+    };
+    let path = |name, value, help| {
+        operand(name, value, help).value_parser(value_parser!(OsString)).value_hint(ValueHint::FilePath)
+    };
+    let command =
+        Command::new(server.name()).about(about).after_help(details).args_override_self(true).args([
+            path("before", "BEFORE", "What the server said at first; - is standard input")
+                .required_unless_present_any(live_server::names(server))
+                .conflicts_with_all(live_server::names(server)),
             path(
                 "after",
                 "AFTER",
@@ -82,13 +62,13 @@ impl ImportedServer {
             option("runtime", "SECONDS", "Time that the job runs")
                 .default_value("60")
                 .value_parser(value_parser!(u32).range(1..=31_536_000)),
-        ])
-    }
+        ]);
+    command.args(live_server::arguments(server))
 }
 
 /// The sub-commands of `ferrio import`.
 pub fn commands() -> Vec<Command> {
-    ImportedServer::ALL.map(ImportedServer::command).to_vec()
+    ImportedServer::ALL.map(command).to_vec()
 }
 
 fn innodb_details() -> String {
@@ -102,6 +82,8 @@ minutes apart; with the line of /proc/PID/stat, the job also has the CPU time:
   snapshot > before.txt; sleep 300; snapshot > after.txt
   ferrio import innodb-status before.txt after.txt -o bank.fio
   ferrio check bank.fio
+
+With --mysql-host or --mysql-socket, ferrio asks the server itself, twice.
 
 A line `data_bytes', a tab and a number of bytes says how large the data is."
     )
@@ -123,7 +105,9 @@ the job also has the CPU time:
     for pid in $(pidof postgres); do cat /proc/$pid/stat; done; }}
   snapshot > before.csv; sleep 300; snapshot > after.csv
   ferrio import postgres-status before.csv after.csv -o bank.fio
-  ferrio check bank.fio",
+  ferrio check bank.fio
+
+With --pgsql-host, ferrio asks the server itself, twice.",
         statements.join(" \\\n")
     )
 }
@@ -154,18 +138,11 @@ fn scaled<T: Copy>(text: &str, units: &[(&str, T)], without: T) -> (Option<f64>,
 
 /// Writes the job file.
 pub fn run(server: ImportedServer, arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Error> {
-    let path = |name| arguments.get_one::<OsString>(name).map(OsString::as_os_str);
-    let first = path("before").unwrap_or(OsStr::new(STDIN));
-    let second = path("after");
-    if second == Some(first) {
-        return Err(refusal(
-            format!("{} is given twice", source_name(first)),
-            Some("give two snapshots, or one"),
-        ));
-    }
     let output = arguments.get_one::<PathBuf>("output").filter(|output| *output != Path::new("-"));
-    let snapshots = [Some(first), second].into_iter().flatten().map(|path| snapshot(path, output));
-    let snapshots: Vec<Snapshot> = snapshots.collect::<Result<_, Error>>()?;
+    let (names, snapshots) = match live_server::snapshots(server, arguments)? {
+        Some((name, snapshots)) => (name, snapshots.to_vec()),
+        None => read_snapshots(arguments, output)?,
+    };
     let (before, after) = match &snapshots[..] {
         [before, after] => (Some(before), after),
         [only, ..] => (None, only),
@@ -181,15 +158,33 @@ pub fn run(server: ImportedServer, arguments: &ArgMatches, messages: &mut Messag
         ImportedServer::Innodb => innodb_job(before, after, &given),
         ImportedServer::Postgres => postgres_job(before, after, &given),
     };
-    let names: Vec<String> = [Some(first), second].into_iter().flatten().map(source_name).collect();
-    let job = job.map_err(|error| {
-        refusal(format!("cannot make a job of {}: {error}", names.join(" and ")), Some(&error.help()))
-    })?;
+    let job =
+        job.map_err(|error| refusal(format!("cannot make a job of {names}: {error}"), Some(&error.help())))?;
     write(&job, output)?;
     for remark in &job.remarks {
         messages.write(&format!("note: {remark}\n"));
     }
     Ok(0)
+}
+
+/// The snapshots in files, and their names.
+fn read_snapshots(
+    arguments: &ArgMatches,
+    output: Option<&PathBuf>,
+) -> Result<(String, Vec<Snapshot>), Error> {
+    let path = |name| arguments.get_one::<OsString>(name).map(OsString::as_os_str);
+    let first = path("before").unwrap_or(OsStr::new(STDIN));
+    let second = path("after");
+    if second == Some(first) {
+        return Err(refusal(
+            format!("{} is given twice", source_name(first)),
+            Some("give two snapshots, or one"),
+        ));
+    }
+    let paths = || [Some(first), second].into_iter().flatten();
+    let names: Vec<String> = paths().map(source_name).collect();
+    let snapshots = paths().map(|path| snapshot(path, output)).collect::<Result<_, Error>>()?;
+    Ok((names.join(" and "), snapshots))
 }
 
 /// Reads a snapshot, which the output must not overwrite.

@@ -59,3 +59,14 @@ fn processes_have_their_cpu_time_and_that_of_their_ended_children() {
     assert_eq!(Snapshot::of(&text).cpu_s(), Some(5.0));
     assert_eq!(Snapshot::of("a\tb\n17 (x) y\n").cpu_s(), None);
 }
+
+#[test]
+fn tables_that_a_server_sent_are_as_those_that_a_client_prints() {
+    let mut asked = Snapshot::default();
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
+    asked.add_table(&texts(&["name", "setting", "unit"]), vec![texts(&["shared_buffers", "16384", "8kB"])]);
+    asked.add_table(&texts(&["datid", "datname", "blks_read"]), vec![texts(&["5", "a,b", "4"])]);
+    asked.add_processes("17 (x) S 1 2 3 0 -1 4 5 6 7 8 100 50 0 0 20 0\n");
+    let printed = "name,setting,unit\nshared_buffers,16384,8kB\ndatid,datname,blks_read\n5,\"a,b\",4\n";
+    assert_eq!(asked, Snapshot::of(&format!("{printed}17 (x) S 1 2 3 0 -1 4 5 6 7 8 100 50 0 0 20 0\n")));
+}

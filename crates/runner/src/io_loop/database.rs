@@ -36,14 +36,18 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.meter.now = clock.now();
         let now = self.meter.now;
         self.update_step_times(|times| times.begin(now));
-        let computes = self.database_membership().is_some_and(|(_, database, _)| database.uses_cpu());
-        let cpu_began = if computes { thread_cpu_ns() } else { 0 };
+        let computing = self.database_membership().map(|(_, database, _)| database);
+        let (cpu_began, of_background) = computing
+            .filter(|database| database.uses_cpu())
+            .map_or((0, 0), |database| (thread_cpu_ns(), database.take_background_cpu()));
         loop {
             let step = self.workload.next();
             self.enter_step(&step);
             let goes_on = match step {
                 Step::EventEnd => break,
-                Step::Compute { ns } => self.compute(cpu_began.saturating_add(ns)),
+                Step::Compute { ns } => {
+                    self.compute(cpu_began.saturating_add(ns.saturating_sub(of_background)))
+                }
                 Step::Commit => self.commit(),
                 Step::AwaitWriteBack => self.await_write_back(),
                 step => self.perform(step),
@@ -73,6 +77,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             }
             Step::WrittenBack { count } => {
                 self.drain();
+                self.count_background_cpu();
                 if let Some(events) = self.hooks.events.as_ref().filter(|_| self.failure.is_none()) {
                     events.written_back(count);
                 }
@@ -80,6 +85,18 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             step => return self.perform(step),
         }
         true
+    }
+
+    /// Counts the CPU time of a background job since its last batch for the transactions whose changes it writes back.
+    fn count_background_cpu(&mut self) {
+        let Some((_, database, _)) =
+            self.database_membership().filter(|(_, database, _)| database.uses_cpu())
+        else {
+            return;
+        };
+        if let Some(job) = self.hooks.events.as_mut().and_then(|events| events.database_job()) {
+            database.add_background_cpu(job.cpu_since(thread_cpu_ns()));
+        }
     }
 
     /// Begins the part of the transaction that `step` belongs to, if it has not begun.

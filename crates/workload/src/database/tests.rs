@@ -164,6 +164,13 @@ fn what_a_transaction_does_not_do_has_no_step() {
 }
 
 #[test]
+fn the_cpu_time_of_background_jobs_is_that_of_transactions() {
+    let scene = Scene::new(&Database { cpu: Duration::from_nanos(100), ..with_pages(|_| {}) });
+    scene.shared.add_background_cpu(250);
+    assert_eq!([(); 4].map(|()| scene.shared.take_background_cpu()), [100, 100, 50, 0]);
+}
+
+#[test]
 fn pages_are_read_and_changed_as_often_as_their_means_say() {
     let mut few = with_pages(|pages| pages.changed = 0.4);
     few.reads = PageReads::Count(2.6);
