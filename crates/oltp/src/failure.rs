@@ -146,7 +146,8 @@ pub(crate) fn call_lines(driver: Driver, call: Call<'_>, error: &SqlError) -> Ve
         (Driver::Pgsql, Call::Prepare) => vec![format!("PQprepare() failed: ERROR:  {message}\n")],
         (Driver::Pgsql, Call::Query(text) | Call::Execute(text)) => {
             let function = if matches!(call, Call::Query(_)) { "PQexec" } else { "PQexecPrepared" };
-            vec![format!("{function}() failed: 7 {message}"), format!("failed query was: {}", shown(text))]
+            let text = if matches!(call, Call::Execute(_)) { numbered(text) } else { text.to_owned() };
+            vec![format!("{function}() failed: 7 {message}"), format!("failed query was: {}", shown(&text))]
         }
     }
 }
@@ -196,6 +197,16 @@ fn message_of(error: &SqlError) -> String {
         SqlError::Lost(reason) => format!("Lost connection to server during query: {reason}"),
         other => other.to_string(),
     }
+}
+
+/// A statement with `$1`, `$2` and so on for its parameters, as PostgreSQL writes them.
+fn numbered(text: &str) -> String {
+    let mut parts = text.split('?');
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for (at, part) in parts.enumerate() {
+        all.push_str(&format!("${}{part}", at + 1));
+    }
+    all
 }
 
 /// The beginning of a statement.
@@ -286,6 +297,10 @@ mod tests {
         assert_eq!(
             lines(Driver::Pgsql, Call::Query("SELECT 1")),
             "PQexec() failed: 7 Table 'a.b' doesn't exist\nfailed query was: SELECT 1"
+        );
+        assert!(
+            lines(Driver::Pgsql, Call::Execute("a BETWEEN ? AND ?"))
+                .ends_with("\nfailed query was: a BETWEEN $1 AND $2")
         );
         let long = "é".repeat(SHOWN_STATEMENT);
         assert!(lines(Driver::Mysql, Call::Execute(&long)).len() < SHOWN_STATEMENT + 150);

@@ -174,8 +174,9 @@ fn what_the_server_refuses_is_told_in_its_words() {
         let mysql = database.driver == Driver::Mysql;
         let prefix = if mysql { "--mysql" } else { "--pgsql" };
         let missing = if mysql { "doesn't exist" } else { "relation \"sbtest3\" does not exist" };
-        let user =
-            format!("{prefix}-user={} {prefix}-password=wrong", if mysql { "native" } else { "scram" });
+        // On its socket, PostgreSQL asks nobody for a password.
+        let user = if mysql { "--mysql-user=native" } else { "--pgsql-host=127.0.0.1 --pgsql-user=scram" };
+        let user = format!("{user} {prefix}-password=wrong");
         let refused = if mysql {
             "FATAL: error 1045: Access denied for user 'native'@"
         } else {
