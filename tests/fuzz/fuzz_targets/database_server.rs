@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::{fs, process, thread};
 
-use ferrio_sql::{Address, Connection, Driver, Keep, Login, SqlError, Value};
+use ferrio_sql::{Address, Driver, Keep, Login, SqlError, Value};
 
 /// A server that answers each connection with the next text.
 struct Server {
