@@ -24,7 +24,7 @@ pub(crate) const PAD: &[u8] = b"###########-###########-###########-###########-
 /// The number of MySQL's error after which it has rolled back the whole transaction.
 const DEADLOCK: u32 = 1213;
 
-/// MySQL's error for more prepared statements than `max_prepared_stmt_count`, and that limit by default.
+/// MySQL's error for more prepared statements than `max_prepared_stmt_count`.
 const TOO_MANY_STATEMENTS: u32 = 1461;
 
 /// A run of a test.
