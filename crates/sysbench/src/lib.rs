@@ -264,7 +264,8 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, 
         log.line(Level::Fatal, "No test is named; `sysbench --help` lists the tests");
         return Err(Refusal);
     };
-    let call = TestInvocation { name, options: &[], line: &line, general: &general, log, execute };
+    let call =
+        TestInvocation { name, options: &[], of_script: &[], line: &line, general: &general, log, execute };
     let Some(test) = built_in(name) else { return other_test(&call, words) };
     let name = test.name;
     line.check_options(test.options, log)?;

@@ -52,6 +52,8 @@ pub struct TestInvocation<'a> {
     pub name: &'a str,
     /// Its options.
     pub options: &'static [SysbenchOption],
+    /// The options of a script that were given.
+    pub of_script: &'a [(String, String)],
     /// The command line.
     pub line: &'a SysbenchCommandLine,
     /// The general options.
@@ -377,7 +379,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn settings(&self) -> SysbenchSettings {
-        let TestInvocation { line, options, general, .. } = *self.call;
+        let TestInvocation { line, options, of_script, general, .. } = *self.call;
         let given =
             |option: &SysbenchOption| Some((option.row().name.to_owned(), line.text(*option)?.to_owned()));
         SysbenchSettings {
@@ -386,7 +388,7 @@ impl<'a> Reporter<'a> {
             time: general.time,
             rate: general.rate,
             seed: general.seed,
-            options: options.iter().filter_map(given).collect(),
+            options: options.iter().filter_map(given).chain(of_script.iter().cloned()).collect(),
         }
     }
 }

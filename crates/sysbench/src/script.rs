@@ -47,7 +47,11 @@ pub fn answer(script: Script, call: &TestInvocation<'_>, words: &[String]) -> Re
     let declared = state.declared_options().map_err(refused)?;
     state.set_options(option_values(line, declared.as_deref(), log)?).map_err(refused)?;
     if command == "run" {
-        return run(call, &state, &target);
+        let of_script = line.check_general(log)?.into_iter();
+        let of_script: Vec<_> = of_script
+            .map(|given| (underscored(&given.name), given.value.clone().unwrap_or_default()))
+            .collect();
+        return run(&TestInvocation { of_script: &of_script, ..*call }, &state, &target);
     }
     match (state.threads_of_command(command), declared) {
         (Some(threads), _) => run_command(call, &state, command, threads),

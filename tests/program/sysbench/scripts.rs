@@ -138,8 +138,11 @@ fn reports_go_to_hooks() {
     // A document is alone on standard output.
     let printing = "print('at load') io.write('written\\n') function event() print('event') end";
     fs::write(dir.work().join("own.lua"), printing).unwrap();
-    let run = sysbench(&dir, &["own.lua", "--events=2", "--output-format=json", "run"]).succeeded();
-    assert_eq!(run.json()["report"]["events"], 2);
+    let words = ["own.lua", "--events=2", "--my-rows=3", "--output-format=json", "run"];
+    let run = sysbench(&dir, &words).succeeded();
+    let document = run.json();
+    assert_eq!((&document["report"]["events"], &document["test"]), (&2.into(), &"own.lua".into()));
+    assert_eq!(document["settings"]["options"], serde_json::json!({ "my_rows": "3" }));
     assert!(
         run.stderr.contains("at load\nwritten\n") && run.stderr.contains("event\nevent\n"),
         "{}",
