@@ -12,6 +12,7 @@ mod login;
 mod mysql;
 mod pgsql;
 mod reply;
+mod socket;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;

@@ -9,7 +9,7 @@ use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
 
-use crate::stream::Socket;
+use crate::socket::Socket;
 use crate::{Address, SqlError};
 
 pub(crate) type TlsStream = StreamOwned<ClientConnection, Socket>;

@@ -1,4 +1,5 @@
 //! Logins of MySQL 8 and statements of MySQL 5.6, which Debian does not have: servers that are scripted here.
+#![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

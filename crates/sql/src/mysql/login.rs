@@ -11,7 +11,8 @@ use super::answer::{lost, malformed, server_error};
 use super::compression::Transport;
 use super::packets::Packets;
 use super::public_key;
-use crate::stream::{Socket, Stream, refuse_tls};
+use crate::socket::Socket;
+use crate::stream::{Stream, refuse_tls};
 use crate::{Login, SqlError};
 
 /// What this client can do. The server may be able to do less.

@@ -9,7 +9,8 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use super::messages::{Messages, lost, malformed, server_error};
-use crate::stream::{Socket, Stream, refuse_tls};
+use crate::socket::Socket;
+use crate::stream::{Stream, refuse_tls};
 use crate::{Login, SqlError};
 
 /// Connects and logs in.
