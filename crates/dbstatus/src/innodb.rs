@@ -151,8 +151,12 @@ impl<'a> Innodb<'a> {
                 .value("innodb_data_file_buffering")
                 .is_some_and(|_| !counters.is_on("innodb_data_file_buffering"));
         job.set("direct", u8::from(is_direct), format!("innodb_flush_method={method}"));
-        let engine = if counters.is_on("innodb_use_native_aio") { "libaio" } else { "psync" };
+        let is_async = counters.is_on("innodb_use_native_aio");
+        let engine = if is_async { "libaio" } else { "psync" };
         job.set("ioengine", engine, "innodb_use_native_aio: whether pages are written back side by side");
+        if is_async {
+            job.set("sync_sessions", 1, "sessions read pages and write the log with pread and pwrite");
+        }
         Ok(())
     }
 

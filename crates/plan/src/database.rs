@@ -116,6 +116,8 @@ pub(crate) struct DatabaseJobs {
     job: JobSpec,
     /// `iodepth`, if it was given.
     depth: Option<u32>,
+    /// `sync_sessions`: sessions have the engine psync.
+    sync_sessions: bool,
 }
 
 impl DatabaseJobs {
@@ -128,7 +130,9 @@ impl DatabaseJobs {
             seed: known_seed(&spec),
             kind: EventKind::Database(Box::new(database.clone())),
         });
-        DatabaseJobs { load, database, files, job: spec, depth: job.options.if_given(Opt::Iodepth) }
+        let depth = job.options.if_given(Opt::Iodepth);
+        let sync_sessions = job.options.if_given(Opt::SyncSessions).unwrap_or(false);
+        DatabaseJobs { load, database, files, job: spec, depth, sync_sessions }
     }
 
     /// The roles in the order of the jobs.
@@ -173,6 +177,9 @@ impl DatabaseJobs {
                 [block(largest, largest), block(largest, largest), block(largest, largest)]
             }
         });
+        if role == DatabaseRole::Session && self.sync_sessions {
+            spec.engine = EngineKind::Psync;
+        }
         spec.depth = self.depth(role, spec.engine);
         spec.memory.align = spec.memory.align.max(BUFFER_ALIGNMENT);
         spec

@@ -16,6 +16,7 @@ fn values<const N: usize>(job: &ModelJob, options: [&str; N]) -> [String; N] {
 #[test]
 fn two_snapshots_of_mariadb_become_the_job_of_their_difference() {
     let job = job(Some(BEFORE), AFTER, &GivenFigures::default()).unwrap();
+    assert_eq!(values(&job, ["sync_sessions"]), ["1"]);
     // 1592 transactions: 37602 pages read, 9862 written in 91 batches, 3147689 bytes of the log, 2.63 s of CPU time.
     assert_eq!(values(&job, ["page_reads", "pages_changed", "write_back_batch"]), ["23.62", "6.19", "102"]);
     assert_eq!(

@@ -14,6 +14,8 @@ rows! {
             Works; "Mean arrivals of transactions per second over all sessions, at random times; 0: each session begins one when its last has ended";
         TransactionCpu: "transaction_cpu", Time, Microseconds, default "0", max 3600000000, under "workload";
             Works; "CPU time of a transaction, that of its I/O included, in the background too; 0: no more than its I/O needs";
+        SyncSessions: "sync_sessions", Bool, Plain, under "workload";
+            Works; "Sessions read and write with psync, as those of most servers do; `ioengine` is then that of background jobs alone";
         PageReads: "page_reads", Float, Plain, min 0, max 100000, under "workload";
             Works; "Pages that a transaction reads, one after the other; a fraction is a mean: with 2.5, they are 2 and 3 in turn";
         BufferPool: "buffer_pool", Size, Bytes, min 1, under "workload";

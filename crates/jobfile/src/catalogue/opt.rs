@@ -70,7 +70,7 @@ options! {
     XnvmeSync, XnvmeAdmin, XnvmeDevNsid, XnvmeDevSubnqn, XnvmeIovec, MdPerIoSizeXnvme, PiActXnvme, PiChkXnvme, ApptagXnvme,
     ApptagMaskXnvme,
     // options of jobs with a `workload`
-    Workload, Transactions, TransactionRate, TransactionCpu, PageReads, BufferPool, PagesUsed, LogAppends, LogBlock, LogSize, LogDirect,
+    Workload, Transactions, TransactionRate, TransactionCpu, SyncSessions, PageReads, BufferPool, PagesUsed, LogAppends, LogBlock, LogSize, LogDirect,
     LogFilename, FullPageWrites, CommitSync, GroupCommit, PagesChanged, WriteBackBatch, WriteBackSync, WriteBackInterval,
     DirtyPages, DoubleWrite, DoubleWriteSize, DoubleWriteFilename, CheckpointLog, CheckpointInterval, TableSize,
     WriteAmplification, WaitingTables,

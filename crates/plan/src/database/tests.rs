@@ -159,6 +159,17 @@ fn the_buffers_of_a_cleaner_have_room_for_as_many_ios_as_fit_64_mib() {
 }
 
 #[test]
+fn sessions_may_read_and_write_by_themselves_while_pages_are_written_back_side_by_side() {
+    let jobs = |options: &str| {
+        let plan = small("innodb", &format!("write_back_batch=64\nioengine=libaio\nnumjobs=2\n{options}"));
+        plan.jobs.iter().map(|job| (job.spec.engine, job.spec.depth.iodepth)).collect::<Vec<_>>()
+    };
+    let (psync, libaio) = ((EngineKind::Psync, 1), (EngineKind::Libaio, 64));
+    assert_eq!(jobs("sync_sessions=1\n"), [psync, psync, libaio]);
+    assert_eq!(jobs(""), [(EngineKind::Libaio, 1), (EngineKind::Libaio, 1), libaio]);
+}
+
+#[test]
 fn the_whole_section_is_behind_its_stonewall_and_waited_for() {
     let text = "[global]\nruntime=1\nsize=1m\n[first]\nioengine=null\n[bank]\nstonewall\nworkload=etcd\nlog_size=1m\n[last]\nioengine=null\nwait_for=bank\n";
     let plan = plan_of(text).unwrap();
