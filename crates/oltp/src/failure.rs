@@ -96,8 +96,8 @@ pub(crate) fn connect_lines(driver: Driver, address: &Address, error: &SqlError)
                 (SqlError::Unreachable(error), Address::Tcp { host, .. }) => {
                     (UNREACHABLE, format!("Can't connect to server on '{host}' ({})", Reason(error)))
                 }
-                (SqlError::Lost(_), _) => (LOST, message_of(error)),
-                (SqlError::Unsupported(_), _) => (OTHER, message_of(error)),
+                (SqlError::Lost(_), _) => (LOST, error.to_string()),
+                (SqlError::Unsupported(_), _) => (OTHER, error.to_string()),
             };
             vec![
                 format!("unable to connect to MySQL server on {server}, aborting..."),
@@ -122,7 +122,7 @@ pub(crate) fn connect_lines(driver: Driver, address: &Address, error: &SqlError)
                     };
                     (system_reason(error), hint)
                 }
-                other => (message_of(other), ""),
+                other => (other.to_string(), ""),
             };
             vec![format!("Connection to database failed: connection to {server} failed: {message}\n{hint}")]
         }
@@ -131,7 +131,7 @@ pub(crate) fn connect_lines(driver: Driver, address: &Address, error: &SqlError)
 
 /// The lines about a statement that failed.
 pub(crate) fn call_lines(driver: Driver, call: Call<'_>, error: &SqlError) -> Vec<String> {
-    let message = message_of(error);
+    let message = error.to_string();
     match (driver, call) {
         (Driver::Mysql, Call::Prepare) => vec![
             "mysql_stmt_prepare() failed".to_owned(),
@@ -157,7 +157,7 @@ impl CallFailure {
     #[must_use]
     pub fn sql_error(&self) -> String {
         let state = self.state();
-        let message = message_of(&self.error);
+        let message = self.error.to_string();
         format!("SQL error, errno = {}, state = '{state}': {message}", number_of(&self.error))
     }
 
@@ -179,7 +179,7 @@ impl CallFailure {
     /// The message of the error.
     #[must_use]
     pub fn message(&self) -> String {
-        message_of(&self.error)
+        self.error.to_string()
     }
 }
 
@@ -189,13 +189,6 @@ fn number_of(error: &SqlError) -> u32 {
         SqlError::Unreachable(_) => UNREACHABLE,
         SqlError::Lost(_) => LOST,
         SqlError::Unsupported(_) => OTHER,
-    }
-}
-
-fn message_of(error: &SqlError) -> String {
-    match error {
-        SqlError::Lost(reason) => format!("Lost connection to server during query: {reason}"),
-        other => other.to_string(),
     }
 }
 
