@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use ferrio_job::{
-    Checkpoint, CommitSync, Database, DatabaseModel, DatabaseRole, FileKind, JobSpec, PageReads, Plan,
-    SkewShape, WriteBack, WriteBackSync,
+    Checkpoint, CommitSync, Database, DatabaseModel, DatabaseRole, EngineKind, FileKind, JobSpec, PageReads,
+    Plan, SkewShape, WriteBack, WriteBackSync,
 };
 
 use super::DatabaseFiles;
