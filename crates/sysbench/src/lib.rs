@@ -19,6 +19,7 @@ mod log;
 mod options;
 mod prepare;
 pub mod report;
+mod requests;
 mod run;
 #[cfg(feature = "lua")]
 mod script;

@@ -1,14 +1,13 @@
 //! The command `run`: runs a plan, and writes what sysbench writes while it runs and at its end.
 
 use std::process::exit;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ferrio_job::{Plan, SESSION, SessionSource, Sessions, Severity, debug_class, greatest_common_divisor};
+use ferrio_job::{Plan, SESSION, SessionSource, Sessions, Severity, greatest_common_divisor};
 use ferrio_oltp::Target;
 use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_results::{JobError, JobState, RunEvent, RunResult};
-use log::{LevelFilter, Metadata, Record};
 
 use crate::command_line::SysbenchCommandLine;
 use crate::failure;
@@ -20,6 +19,7 @@ use crate::report::{
     FORMAT_VERSION, SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport,
     SysbenchSettings, SysbenchTest,
 };
+use crate::requests;
 use crate::sessions::{FailedBegin, JointSessions};
 use crate::work::WorkTest;
 
@@ -119,7 +119,7 @@ impl TestInvocation<'_> {
         sessions: Option<RunningSessions<'_>>,
     ) -> Result<u8, Refusal> {
         let GeneralOptions { percentile, rate, .. } = *self.general;
-        show_requests(self.log);
+        requests::show(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
         let mut reporter = Reporter::new(self, report, sessions);
         let result = (self.execute)(plan, self.general.interval(), &mut |event| reporter.observe(&event));
@@ -390,38 +390,6 @@ impl<'a> Reporter<'a> {
             seed: general.seed,
             options: options.iter().filter_map(given).chain(of_script.iter().cloned()).collect(),
         }
-    }
-}
-
-/// Logs requests, and the reasons why threads end, as messages of workers.
-struct RequestLogger(Arc<Log>);
-
-impl log::Log for RequestLogger {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == debug_class::EVENTS
-    }
-
-    fn log(&self, record: &Record<'_>) {
-        if self.enabled(record.metadata()) {
-            let level = if record.level() == log::Level::Debug { Level::Debug } else { Level::Info };
-            self.0.line(level, &record.args().to_string());
-        }
-    }
-
-    fn flush(&self) {}
-}
-
-/// Logs messages of workers about requests if the verbosity includes them.
-fn show_requests(log: &Arc<Log>) {
-    let wanted = match () {
-        () if log.shows(Level::Debug) => LevelFilter::Debug,
-        () if log.shows(Level::Info) => LevelFilter::Info,
-        () => return,
-    };
-    // A program has one command line, and so one logger.
-    static LOGGER: OnceLock<RequestLogger> = OnceLock::new();
-    if log::set_logger(LOGGER.get_or_init(|| RequestLogger(Arc::clone(log)))).is_ok() {
-        log::set_max_level(wanted);
     }
 }
 

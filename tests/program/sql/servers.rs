@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,25 +39,28 @@ const PGSQL_ACCOUNTS: [&str; 5] = [
     "CREATE ROLE md5 LOGIN PASSWORD 'secret'",
 ];
 
-static MARIADB: Shared = LazyLock::new(|| Mutex::new(Some(Server::start(Driver::Mysql))));
-static PGSQL: Shared = LazyLock::new(|| Mutex::new(Some(Server::start(Driver::Pgsql))));
+static MARIADB: Shared = OnceLock::new();
+static PGSQL: Shared = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
-type Shared = LazyLock<Mutex<Option<Server>>>;
+type Shared = OnceLock<Mutex<Option<Server>>>;
 
 fn shared(driver: Driver) -> MutexGuard<'static, Option<Server>> {
-    match driver {
-        Driver::Mysql => MARIADB.lock(),
-        Driver::Pgsql => PGSQL.lock(),
-    }
-    .unwrap_or_else(PoisonError::into_inner)
+    let server = match driver {
+        Driver::Mysql => &MARIADB,
+        Driver::Pgsql => &PGSQL,
+    };
+    server
+        .get_or_init(|| Mutex::new(Some(Server::start(driver))))
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends the servers with the process. If the process is killed, the script sees that its standard input ends.
 #[dtor::dtor(unsafe)]
 fn end_servers() {
     for server in [&MARIADB, &PGSQL] {
-        if let Some(server) = LazyLock::get(server) {
+        if let Some(server) = server.get() {
             server.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
