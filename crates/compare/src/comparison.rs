@@ -8,7 +8,8 @@ use crate::change::{ChangeVerdict, FigureRow, JobRows, absent_figures, job_rows,
 use crate::conditions::{ConditionDifference, differences};
 use crate::figures::Values;
 use crate::job_entry::{DIRECTIONS, JobEntry, JobKey, direction_of, entries_of, entry_of, keys};
-use crate::read::{MeasuredRun, Side};
+use crate::measured_run::MeasuredRun;
+use crate::read::Side;
 
 /// The result of a comparison: every figure of every side against the first.
 #[derive(Clone, Debug, Serialize)]

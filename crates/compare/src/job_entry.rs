@@ -3,7 +3,8 @@
 use ferrio_report::distinct;
 use ferrio_report::model::{DirectionReport, JobReport};
 
-use crate::read::{MeasuredRun, Side};
+use crate::measured_run::MeasuredRun;
+use crate::read::Side;
 
 /// What a job may do. `events` are those of a test of sysbench.
 pub(crate) const DIRECTIONS: [&str; 5] = [EVENTS, "read", "write", "trim", "mixed"];

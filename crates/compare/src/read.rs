@@ -5,37 +5,14 @@ use std::path::{Path, PathBuf};
 
 use ferrio_logs::LogName;
 use ferrio_machine::text_of_file;
-use ferrio_report::model::{DirectionReport, RunReport, Series};
+use ferrio_report::model::{RunReport, Series};
 use ferrio_report::{SeriesFromLogs, writes_log};
 use ferrio_sysbench::report::SysbenchDocument;
 
 use crate::directory::{Directory, read_log};
 use crate::error::SideError;
+use crate::measured_run::MeasuredRun;
 use crate::sysbench;
-
-/// One repetition of a measurement.
-#[derive(Clone, Debug)]
-pub struct MeasuredRun {
-    /// The file of the report.
-    pub path: PathBuf,
-    /// The last report of the file, if it has several.
-    pub report: RunReport,
-    /// Figures over time from the logs, for a report that has none.
-    pub logged: Vec<Series>,
-    /// The events of a test of sysbench, whose document is read as a report of one job.
-    pub events: Option<DirectionReport>,
-}
-
-impl MeasuredRun {
-    /// The figures of the jobs over time, as far as they are known.
-    #[must_use]
-    pub fn series(&self) -> &[Series] {
-        match &self.report.ferrio {
-            Some(ferrio) if !ferrio.series.is_empty() => &ferrio.series,
-            _ => &self.logged,
-        }
-    }
-}
 
 /// Repetitions of one measurement, which are compared with other sides.
 #[derive(Clone, Debug)]

@@ -104,7 +104,7 @@ mod tests {
     use ferrio_report::model::RunReport;
 
     use super::*;
-    use crate::read::MeasuredRun;
+    use crate::measured_run::MeasuredRun;
 
     fn run(iops: f64, usr_cpu: f64) -> MeasuredRun {
         let read = DirectionReport { iops, total_ios: 1000, ..DirectionReport::default() };

@@ -7,7 +7,7 @@ use ferrio_report::model::{DirectionReport, FerrioReport, JobReport, LatencyRepo
 use ferrio_sysbench::report::{DocumentRate, NamedDocument, SysbenchDocument, SysbenchSettings, merged};
 
 use crate::error::SideError;
-use crate::read::MeasuredRun;
+use crate::measured_run::MeasuredRun;
 
 /// Reads a document.
 ///
