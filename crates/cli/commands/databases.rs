@@ -13,8 +13,8 @@ pub fn is_name(word: &str) -> bool {
 
 /// A summary of the database models.
 pub const ABOUT: &str = "\
-A job with a workload does the I/O of a database: sessions do transactions, a
-log is made durable, changed pages are written back in the background.
+A job with a workload does the I/O of a database: sessions run transactions and
+sync a log, and jobs in the background write changed pages back.
 
   [bank]
   workload=innodb
@@ -38,8 +38,8 @@ Sessions (numjobs), page reads (page_reads or buffer_pool), appends to the log
 (log_appends, log_block, log_size), commits (commit_sync, group_commit) and
 write-back (pages_changed, write_back_batch, dirty_pages, double_write,
 checkpoint_log) are options; `ferrio help page_reads` explains one of them.
-transactions and runtime end the job, transaction_rate sets arrivals per second,
-transaction_cpu the CPU time of a transaction.
+transactions and runtime end the job. transaction_rate sets arrivals per second,
+and transaction_cpu the CPU time of a transaction.
 
 docs/database.md describes the models, all options and their defaults, and how
 to find the parameters of a real server. jobs/ has an example of each model.

@@ -50,8 +50,8 @@ application stay unchanged. --keep-paths, --rename and --target name others.
   ferrio import app.trace -o app.log --job app.fio
   ferrio app.fio
 
-`ferrio import innodb-status` and `ferrio import postgres-status` write the job
-file of a running database from its counters; --help after them says more.";
+`ferrio import innodb-status` and `ferrio import postgres-status` write a job
+file that models a running database, from its counters. Their --help says more.";
 
 /// Converts the trace.
 ///

@@ -37,10 +37,10 @@ from their logs. Logs alone make a page as well.
 `ferrio --output-format=html --output=page.html` makes the page of a run at its
 end, without a JSON report.
 
-Documents of `ferrio sysbench --output-format=json` are one run of several
+Documents of `ferrio sysbench --output-format=json` become one report of several
 machines that ran a test together: the text has a row for each of them, the sum
-of their rates, and latencies of all events. --output-format=json makes a
-document of it, which `ferrio report` and `ferrio compare` read.
+of their rates, and latencies of all events. --output-format=json prints it as a
+document, which `ferrio report` and `ferrio compare` read.
 
 --output-format=rows makes a table of comma-separated values of all reports, to
 which --label adds columns. The benchmark formats are made from one report.

@@ -1,10 +1,10 @@
-//! Reasons why a snapshot tells too little.
+//! Reasons why snapshots are not enough for a job file.
 
 /// Why no job file can be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StatusError {
     /// The text has no counter of the server.
-    #[error("it has none of the variables and counters that `{query}` prints")]
+    #[error("it has none of the variables and counters that {query} prints")]
     Nothing {
         /// What prints them.
         query: &'static str,
@@ -12,13 +12,13 @@ pub enum StatusError {
     /// One of the counters is missing.
     #[error("`{name}` is missing")]
     Missing {
-        /// Names of which one is needed.
+        /// The names of counters of which one is needed.
         name: String,
         /// What prints it.
         query: &'static str,
     },
-    /// The text of a counter is no number.
-    #[error("`{name}` is `{value}`, and a number is expected")]
+    /// The value of a counter is not a number.
+    #[error("`{name}` is `{value}`, but a number is expected")]
     NotANumber {
         /// Its name.
         name: String,
@@ -37,8 +37,8 @@ pub enum StatusError {
         /// In the second one.
         after: u64,
     },
-    /// Nothing to divide by.
-    #[error("the server did no transaction in this time ({names})")]
+    /// There was no transaction, so nothing per transaction can be calculated.
+    #[error("the server ran no transaction in this time (counters: {names})")]
     NoTransactions {
         /// The counters of transactions.
         names: &'static str,
@@ -54,7 +54,7 @@ impl StatusError {
             StatusError::Missing { query, .. } => {
                 format!("{query} prints it; the user may lack the right to see it")
             }
-            StatusError::NotANumber { .. } => "the text may be cut off: make it again".to_owned(),
+            StatusError::NotANumber { .. } => "the snapshot may be incomplete: make it again".to_owned(),
             StatusError::WentBack { .. } => "make both snapshots again, the older one first".to_owned(),
             StatusError::NoTransactions { .. } => {
                 "make the snapshots while the server is under its usual load".to_owned()

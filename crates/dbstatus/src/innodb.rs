@@ -7,7 +7,7 @@ use crate::error::StatusError;
 use crate::model_job::{GivenFigures, ModelJob, mean, microseconds, size};
 use crate::snapshot::Snapshot;
 
-/// What prints the variables and counters.
+/// The command that prints the variables and counters.
 pub const QUERY: &str = "`mariadb -e 'SHOW GLOBAL VARIABLES; SHOW GLOBAL STATUS'` (or `mysql -e …`)";
 
 /// Bytes to which writes of a log are rounded that bypass the page cache, if no variable says so.
@@ -40,7 +40,7 @@ pub fn innodb_job(
     server.log(&mut job)?;
     server.write_back(&mut job)?;
     job.set("runtime", given.seconds(), "seconds");
-    let rate = "the server did so many transactions per second: without the semicolon, the job does as many";
+    let rate = "the transactions per second of the server; remove the semicolon to run the job at this rate";
     job.offer("transaction_rate", mean(server.per_second()), rate);
     server.left_out(&mut job);
     Ok(job)
@@ -98,9 +98,9 @@ impl<'a> Innodb<'a> {
             self.seconds,
             mean(self.per_second())
         ));
-        job.about.push("tx stands for one of these. Made by `ferrio import innodb-status`; docs/database.md describes the model.".to_owned());
+        job.about.push("tx is the number of these transactions. Made by `ferrio import innodb-status`; docs/database.md describes the model.".to_owned());
         if self.counters.before.is_none() {
-            job.remarks.push("there is one snapshot: the counters since the start of the server include loading, warming up and idle time; two under the usual load say more".to_owned());
+            job.remarks.push("there is one snapshot: its counters include loading, warming up and idle time since the start of the server; make two snapshots under the usual load instead".to_owned());
         }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Innodb<'a> {
         // One of them is the session that asks.
         let sessions = (running.iter().sum::<f64>() / running.len() as f64 - 1.0).round();
         if sessions < 1.0 {
-            job.remarks.push("Threads_running shows no session at work when the counters were read: numjobs=1 is a guess, --sessions sets it".to_owned());
+            job.remarks.push("Threads_running shows no session at work when the counters were read: numjobs=1 is a guess; --sessions sets the number".to_owned());
         }
         job.set("numjobs", sessions.max(1.0), "Threads_running - 1, which is the session that asks");
         Ok(())
@@ -134,7 +134,7 @@ impl<'a> Innodb<'a> {
             (None, Some(bytes)) => (bytes, "data_bytes".to_owned()),
             (None, None) => {
                 job.remarks.push(format!(
-                    "the counters do not say how large the data is: {ASSUMED_POOLS} times the buffer pool is a guess, --size sets it"
+                    "the counters do not say how large the data is: {ASSUMED_POOLS} times the buffer pool is a guess; --size sets it"
                 ));
                 (
                     pool.saturating_mul(ASSUMED_POOLS),
@@ -153,7 +153,11 @@ impl<'a> Innodb<'a> {
         job.set("direct", u8::from(is_direct), format!("innodb_flush_method={method}"));
         let is_async = counters.is_on("innodb_use_native_aio");
         let engine = if is_async { "libaio" } else { "psync" };
-        job.set("ioengine", engine, "innodb_use_native_aio: whether pages are written back side by side");
+        job.set(
+            "ioengine",
+            engine,
+            "innodb_use_native_aio: whether pages are written back with asynchronous I/O",
+        );
         if is_async {
             job.set("sync_sessions", 1, "sessions read pages and write the log with pread and pwrite");
         }
@@ -167,7 +171,7 @@ impl<'a> Innodb<'a> {
         let ahead = match ahead {
             0 => String::new(),
             ahead => format!(
-                "; {:.1} % of them by read-ahead, which the model does one by one",
+                "; {:.1} % of them by read-ahead, which the model reads one by one",
                 100.0 * ahead as f64 / read.max(1) as f64
             ),
         };
@@ -188,7 +192,7 @@ impl<'a> Innodb<'a> {
             (None, Some(cpu), _) => (cpu, "CPU time of the server's process / tx, from /proc/PID/stat"),
             (None, None, Some(cpu)) => (cpu, "Cpu_time / tx, which userstat=1 counts"),
             (None, None, None) => {
-                job.remarks.push("nothing says how much CPU time the server uses: the job has none, so that it shows what the disk alone would allow; append the line of /proc/PID/stat to both snapshots, or give --transaction-cpu".to_owned());
+                job.remarks.push("the CPU time of the server is unknown, so the job shows what the disk alone would allow: append the line of /proc/PID/stat of the server to both snapshots, or give --transaction-cpu".to_owned());
                 job.offer("transaction_cpu", "1ms", "CPU time of a transaction: unknown");
                 return Ok(());
             }
@@ -294,7 +298,7 @@ impl<'a> Innodb<'a> {
             counters.increase("Innodb_dblwr_writes")?.unwrap_or(0),
         );
         let (batch, source) = match batches {
-            0 => (DEFAULT_BATCH, "nothing says how many pages are written together".to_owned()),
+            0 => (DEFAULT_BATCH, "a guess: no counter says how many pages are written together".to_owned()),
             batches => (
                 (pages as f64 / batches as f64).round(),
                 "Innodb_dblwr_pages_written / Innodb_dblwr_writes".to_owned(),
@@ -350,16 +354,16 @@ impl<'a> Innodb<'a> {
         let value = |name| counters.value(name).unwrap_or("unknown");
         job.left_out.push("locks; waits for the client between statements; the network".to_owned());
         if counters.is_on("log_bin") {
-            job.left_out.push(format!("the binary log (log_bin=ON, sync_binlog={}): a write and perhaps a sync more per group of commits", value("sync_binlog")));
+            job.left_out.push(format!("the binary log (log_bin=ON, sync_binlog={}): one more write and perhaps one more sync per group of commits", value("sync_binlog")));
         }
         job.left_out.push(format!(
             "limits of write-back: innodb_io_capacity={}, innodb_io_capacity_max={}",
             value("innodb_io_capacity"),
             value("innodb_io_capacity_max")
         ));
-        job.left_out.push(format!("threads of the server (innodb_read_io_threads={}, innodb_write_io_threads={}): sessions read themselves, one job writes back", value("innodb_read_io_threads"), value("innodb_write_io_threads")));
-        job.left_out.push("writes of the log for several transactions together; undo, purge and change buffer except for the pages that they read and write".to_owned());
-        job.left_out.push("that some pages are used more often than others: the counters have only those that were not in the pool".to_owned());
+        job.left_out.push(format!("threads of the server (innodb_read_io_threads={}, innodb_write_io_threads={}): sessions read for themselves, and one job writes back", value("innodb_read_io_threads"), value("innodb_write_io_threads")));
+        job.left_out.push("log writes that serve several transactions; undo, purge and change buffer, except for the pages that they read and write".to_owned());
+        job.left_out.push("that some pages are used more often than others: the counters have only reads of pages that were not in the pool".to_owned());
     }
 }
 

@@ -28,12 +28,12 @@ impl GivenFigures {
 pub struct ModelJob {
     /// Name of the section.
     section: &'static str,
-    /// What the job was made of.
+    /// Comment lines at the top: the server, its version and its transactions.
     pub(crate) about: Vec<String>,
     options: Vec<ModelOption>,
     /// Differences between server and model.
     pub(crate) left_out: Vec<String>,
-    /// What the counters do not say, and what was assumed.
+    /// Notes for the user: what the counters do not say, and what was assumed.
     pub remarks: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl ModelJob {
     }
 }
 
-/// A mean number as options of the model take it: with two digits after the point where they say something.
+/// A mean number for an option of the model, with at most two digits after the point.
 pub(crate) fn mean(number: f64) -> String {
     let digits = if number < 1.0 { 3 } else { 2 };
     let text = format!("{number:.digits$}");

@@ -5,7 +5,7 @@ use crate::error::StatusError;
 use crate::model_job::{GivenFigures, ModelJob, mean, microseconds, size};
 use crate::snapshot::Snapshot;
 
-/// Statements that print all that is needed; those about tables that a release lacks fail, which does no harm.
+/// Statements that print all that is needed. A release lacks some of the tables: those statements fail, which does no harm.
 pub const QUERIES: [&str; 7] = [
     "SELECT name, setting, unit FROM pg_settings",
     "SELECT * FROM pg_stat_bgwriter",
@@ -46,7 +46,7 @@ pub fn postgres_job(
     job.set("runtime", given.seconds(), "seconds");
     if let Some(rate) = server.per_second() {
         let source =
-            "the server did so many transactions per second: without the semicolon, the job does as many";
+            "the transactions per second of the server; remove the semicolon to run the job at this rate";
         job.offer("transaction_rate", mean(rate), source);
     }
     server.left_out(&mut job);
@@ -120,9 +120,9 @@ impl<'a> Postgres<'a> {
         };
         let rate = self.per_second().map_or_else(String::new, |rate| format!(", {} per second", mean(rate)));
         job.about.push(format!("The I/O of a server, PostgreSQL {version}: {} transactions (xact_commit + xact_rollback) in {time} {when}{rate}.", self.transactions));
-        job.about.push("tx stands for one of these. Made by `ferrio import postgres-status`; docs/database.md describes the model.".to_owned());
+        job.about.push("tx is the number of these transactions. Made by `ferrio import postgres-status`; docs/database.md describes the model.".to_owned());
         if self.counters.before.is_none() {
-            job.remarks.push("there is one snapshot: the counters since the start of the server include loading, warming up and idle time; two under the usual load say more".to_owned());
+            job.remarks.push("there is one snapshot: its counters include loading, warming up and idle time since the start of the server; make two snapshots under the usual load instead".to_owned());
         }
     }
 
@@ -138,7 +138,8 @@ impl<'a> Postgres<'a> {
         let sessions = ms.zip(self.seconds).map(|(ms, seconds)| ms as f64 / 1e3 / seconds).map(f64::round);
         let Some(sessions) = sessions.filter(|&sessions| sessions >= 1.0) else {
             job.remarks.push(
-                "the counters show no session at work: numjobs=1 is a guess, --sessions sets it".to_owned(),
+                "the counters show no session at work: numjobs=1 is a guess; --sessions sets the number"
+                    .to_owned(),
             );
             job.set("numjobs", 1, "sessions: a guess");
             return Ok(());
@@ -153,9 +154,9 @@ impl<'a> Postgres<'a> {
         let measured = row.and_then(|row| row.get("data_bytes")?.parse::<u64>().ok());
         let (bytes, source) = match (given.data_bytes, measured) {
             (Some(bytes), _) => (bytes, "size of the data, as given"),
-            (None, Some(bytes)) => (bytes, "data_bytes: the sum of pg_database_size()"),
+            (None, Some(bytes)) => (bytes, "data_bytes: the sum of pg_database_size() over all databases"),
             (None, None) => {
-                job.remarks.push("the counters do not say how large the data is: twice shared_buffers is a guess, --size sets it".to_owned());
+                job.remarks.push("the counters do not say how large the data is: twice shared_buffers is a guess; --size sets it".to_owned());
                 (buffers.saturating_mul(2), "a guess: twice shared_buffers")
             }
         };
@@ -164,7 +165,7 @@ impl<'a> Postgres<'a> {
         let counters = &self.counters;
         let read = counters.column(DATABASES, "blks_read", |_| true)?;
         let read = read.ok_or_else(|| counters.missing("blks_read of pg_stat_database"))?;
-        job.set("page_reads", mean(self.per_transaction(read)), format!("blks_read of pg_stat_database / tx: {read}; the page cache has some of them, and so it may have those of the model"));
+        job.set("page_reads", mean(self.per_transaction(read)), format!("blks_read of pg_stat_database / tx: {read}; the page cache served some of them, as it may serve reads of the model"));
         let measured = counters.cpu().map(|cpu| cpu.div_f64(self.transactions as f64));
         match (given.transaction_cpu, measured) {
             (Some(cpu), _) => {
@@ -176,7 +177,7 @@ impl<'a> Postgres<'a> {
                 "CPU time of the server's processes / tx, from /proc/PID/stat",
             ),
             (None, None) => {
-                job.remarks.push("nothing says how much CPU time the server uses: the job has none, so that it shows what the disk alone would allow; append the lines of /proc/PID/stat of all its processes to both snapshots, or give --transaction-cpu".to_owned());
+                job.remarks.push("the CPU time of the server is unknown, so the job shows what the disk alone would allow: append the lines of /proc/PID/stat of all processes of the server to both snapshots, or give --transaction-cpu".to_owned());
                 job.offer("transaction_cpu", "1ms", "CPU time of a transaction: unknown");
             }
         }
@@ -301,7 +302,7 @@ impl<'a> Postgres<'a> {
         ));
         job.left_out
             .push(format!("autovacuum (autovacuum={}), replication, temporary files", value("autovacuum")));
-        job.left_out.push("that some pages are used more often than others: the counters have only those that were not in shared_buffers".to_owned());
+        job.left_out.push("that some pages are used more often than others: the counters have only reads of pages that were not in shared_buffers".to_owned());
     }
 }
 

@@ -9,7 +9,7 @@ const TABLES: [&str; 6] = ["checkpoints_timed", "num_timed", "wal_records", "bac
 /// Units of time in `/proc/PID/stat`, per second: the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// What a server said at one time.
+/// The variables, counters and tables of a server at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Values by their names in lower case.
@@ -25,7 +25,7 @@ pub struct Snapshot {
 /// Values by column.
 type Row = HashMap<String, String>;
 
-/// What the next rows belong to.
+/// The table that the next rows belong to.
 enum Header {
     /// Names and values, and perhaps a unit.
     Names,

@@ -56,7 +56,7 @@ pub struct Database {
     pub direct: bool,
     /// The reads of a transaction.
     pub reads: PageReads,
-    /// CPU time of a transaction, that of its I/O included, in the background too; zero for no more than its I/O needs.
+    /// CPU time of a transaction, including that of its I/O and of background jobs; zero for only what its I/O needs.
     pub cpu: Duration,
     /// Which pages are used more often than others, in reads and changes; `None` for a uniform choice.
     pub skew: Option<Skew>,

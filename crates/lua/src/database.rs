@@ -13,7 +13,7 @@ use crate::sql_connection::{SqlConnection, SqlFailure};
 impl UserData for SqlConnection {}
 
 /// The number of a statement's error in what a script sees.
-const NOT_UTF8: &str = "the text of a statement has to be UTF-8";
+const NOT_UTF8: &str = "the text of a statement must be UTF-8";
 
 /// Makes the functions, for a thread.
 pub(crate) fn functions(lua: &Lua, run: &Arc<ScriptRun>, thread: u32) -> mlua::Result<Table> {

@@ -88,7 +88,7 @@ pub(crate) fn declared(cmdline: &Table) -> Result<Option<Vec<DeclaredOption>>, S
     for pair in options.pairs::<Value, Value>() {
         let (name, declaration) = pair.map_err(|error| error.to_string())?;
         let Some(name) = text_of(&name) else {
-            return Err("a name in sysbench.cmdline.options is no text".to_owned());
+            return Err("a name in sysbench.cmdline.options is not a string".to_owned());
         };
         let Value::Table(declaration) = declaration else {
             return Err(format!(

@@ -62,7 +62,7 @@ pub(crate) fn begin(lua: &Lua, run: &Arc<ScriptRun>, thread: u32) -> mlua::Resul
     Ok(functions)
 }
 
-/// Draws a number that nobody sees.
+/// Draws a number and discards it.
 pub(crate) fn skip() {
     draw(|stream| stream.numbers.skip());
 }

@@ -155,12 +155,12 @@ impl TestConnection {
         let _ = self.connection.close(statement);
     }
 
-    /// Ends what a failed event has begun. That it fails shows at the next statement. It is not counted.
+    /// Rolls back the transaction of a failed event. It is not counted; a failure appears at the next statement.
     pub fn roll_back(&mut self) {
         let _ = self.connection.query("ROLLBACK", Keep::Count);
     }
 
-    /// Leaves the server and connects again. Prepared statements are gone.
+    /// Disconnects and connects again. Prepared statements are lost.
     ///
     /// # Errors
     /// There is no server any more.

@@ -32,7 +32,7 @@ pub struct TableCommand<'a> {
     pub target: &'a Arc<Target>,
     /// Shows what is done.
     pub output: &'a dyn Output,
-    /// How far it is.
+    /// The progress.
     pub filling: &'a Filling,
 }
 
@@ -160,7 +160,7 @@ impl TableCommand<'_> {
         act(&mut connection).map_err(Failure::Call)
     }
 
-    /// Tells why something failed.
+    /// Reports why something failed.
     fn told(&self, done: Result<(), Failure>) -> Result<(), CommandFailed> {
         let Err(failure) = done else { return Ok(()) };
         let (failure, reason) = match failure {
@@ -227,7 +227,7 @@ impl TableCommand<'_> {
     }
 }
 
-/// A command on tables has failed, and has told why.
+/// A command on tables has failed, which has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandFailed;
 

@@ -1,4 +1,4 @@
-//! What a server has sent and nobody has read yet.
+//! A buffer for bytes that a server has sent and that have not been read yet.
 
 use std::io::{self, ErrorKind, Read};
 

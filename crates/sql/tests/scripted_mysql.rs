@@ -176,7 +176,7 @@ fn what_cannot_be_answered_is_named() {
         ),
         (
             b"\xfemysql_clear_password\0",
-            "the password in clear text, which is sent over TLS or a Unix socket only",
+            "the password in clear text, which is only sent over TLS or a Unix socket",
         ),
         (
             b"\x01-----BEGIN PUBLIC KEY-----AAAA-----END",

@@ -31,7 +31,7 @@ those of a test. The path of a script in Lua may stand in place of a test:
   ferrio sysbench tpcc.lua --mysql-host=db --threads=8 --tables=1 --scale=10 run
 
 Scripts need a build with `cargo install --features lua`. To measure a disk under
-the I/O of a database without one, use a job file with the option workload
+the I/O of a database without a server, use a job file with the option workload
 (`ferrio help workload`). `ferrio help fileio` and `ferrio help file-test-mode`
 explain a test and an option.
 
@@ -43,7 +43,7 @@ Options that sysbench does not have:
 docs/sysbench.md says what differs from sysbench.
 ";
 
-/// How to get scripts.
+/// How to get a build that runs scripts.
 pub const SCRIPTS_NEED: &str = "\
 scripts in Lua need a build with the feature lua, for example `cargo install ferrio --features lua`. The tests of databases are built in \
 (`ferrio sysbench oltp_read_write help`)";
@@ -123,7 +123,7 @@ pub fn on_database(name: &str) -> Option<[String; 2]> {
         [
             format!("{name}: not a test of sysbench 1.0"),
             format!(
-                "Its tests of databases are {}. `ferrio help oltp_read_write` explains one. For other loads: {SCRIPTS_NEED}. `ferrio help workload` explains jobs with the I/O of a database, without one.",
+                "Its tests of databases are {}. `ferrio help oltp_read_write` explains one. For other loads: {SCRIPTS_NEED}. `ferrio help workload` explains jobs with the I/O of a database that is not there.",
                 tests.join(", ")
             ),
         ]

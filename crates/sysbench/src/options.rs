@@ -108,7 +108,7 @@ pub const GENERAL: &[Group] = &[
     Group { title: "pgsql options:", options: PGSQL },
 ];
 
-/// The databases that there is a driver for, as `--help` lists them before their options.
+/// The list of database drivers in `--help`, before their options.
 const DRIVERS: &str = "
 Compiled-in database drivers:
   mysql - MySQL driver
@@ -140,19 +140,19 @@ macro_rules! options {
 
 options! {
     GENERAL_OPTIONS {
-        Threads => row("threads", Kind::Number, "1", "threads that do events");
+        Threads => row("threads", Kind::Number, "1", "threads that run events");
         Events => row("events", Kind::Number, "0", "events to do in all; 0 is no limit");
         Time => row("time", Kind::Number, "10", "seconds to run; 0 is no limit");
         ForcedShutdown => row("forced-shutdown", Kind::Text, "off",
-            "seconds after --time when a run that has not ended is stopped, a share of --time (10%), or off");
+            "stop a run that has not ended this many seconds, or this share of --time (10%), after --time; or off");
         ThreadStackSize => row("thread-stack-size", Kind::Size, "64K",
-            "checked and without effect: threads have the stacks that they need");
+            "checked, but without effect: threads have the stacks that they need");
         Rate => row("rate", Kind::Number, "0",
             "mean events per second in all, at random times; 0 is as fast as possible");
         ReportInterval => row("report-interval", Kind::Number, "0",
-            "seconds between lines about the run so far; 0 is none");
+            "seconds between reports of the interval; 0 is none");
         ReportCheckpoints => row("report-checkpoints", Kind::List, "",
-            "seconds after the start when a report is printed and all figures begin again");
+            "seconds after the start at which to print a report and begin all figures again");
         Debug => row("debug", Kind::Flag, "off", "print each request, and the figures of each thread");
         Validate => row("validate", Kind::Flag, "off",
             "give blocks checksums, and check those of blocks that are read");
@@ -164,7 +164,7 @@ options! {
         MaxTime => row("max-time", Kind::Number, "0", "old name of --time");
         NumThreads => row("num-threads", Kind::Number, "1", "old name of --threads");
         InitRng => row("init-rng", Kind::Flag, "off",
-            "of versions before 1.0: seed random numbers from the clock, which is the default now");
+            "accepted, but without effect: seeding from the clock is the default");
         OutputFormat => row("output-format", Kind::Text, "text",
             "format of the report (not in sysbench)").of(&["text", "json"]);
         ShowJob => row("show-job", Kind::Flag, "off",
@@ -172,48 +172,48 @@ options! {
     }
     RANDOM_NUMBERS {
         RandType => row("rand-type", Kind::Text, "special",
-            "distribution of ids in tables and of numbers in scripts, while offsets in files are always uniform").of(&["uniform", "gaussian", "special", "pareto", "zipfian"]);
+            "distribution of ids in tables and of numbers in scripts; offsets in files are always uniform").of(&["uniform", "gaussian", "special", "pareto", "zipfian"]);
         RandSpecIter => row("rand-spec-iter", Kind::Number, "12",
-            "uniform numbers whose mean is a number (gaussian, special)");
+            "how many uniform numbers each number is the mean of (gaussian, special)");
         RandSpecPct => row("rand-spec-pct", Kind::Number, "1",
-            "percentage of the range, around its middle, that most numbers are in (special)");
-        RandSpecRes => row("rand-spec-res", Kind::Number, "75", "percentage of numbers that are in it (special)");
+            "size of the part around the middle that most numbers are in, as a percentage of the range (special)");
+        RandSpecRes => row("rand-spec-res", Kind::Number, "75", "percentage of the numbers that are in the part of --rand-spec-pct (special)");
         RandSeed => row("rand-seed", Kind::Number, "0", "seed of random numbers; 0 is a different one in each run");
         RandParetoH => row("rand-pareto-h", Kind::Decimal, "0.2",
-            "share of the range that has the other share of the numbers (pareto)");
+            "share h of the range that has the share 1-h of the numbers (pareto)");
         RandZipfianExp => row("rand-zipfian-exp", Kind::Decimal, "0.8",
-            "exponent of the law (zipfian; not in sysbench 1.0)");
+            "exponent of Zipf's law (zipfian; not in sysbench 1.0)");
     }
     LOG {
         Verbosity => row("verbosity", Kind::Number, "3",
-            "0 is only what ends the program, 2 also warnings, 3 also the report, 5 everything");
+            "0 prints only fatal errors, 2 also warnings, 3 also the report, 5 everything");
     }
     LATENCY {
         Percentile => row("percentile", Kind::Number, "95", "percentile of the latency to report (1-100); 0 is none");
         Histogram => row("histogram", Kind::Flag, "off", "print how latencies are distributed");
     }
     DATABASE {
-        DbDriver => row("db-driver", Kind::Text, "mysql", "database").of(&["mysql", "pgsql"]);
-        DbPsMode => row("db-ps-mode", Kind::Text, "auto", "prepare statements, or send texts").of(&["auto", "disable"]);
-        DbDebug => row("db-debug", Kind::Flag, "off", "accepted and without effect");
+        DbDriver => row("db-driver", Kind::Text, "mysql", "driver of the database").of(&["mysql", "pgsql"]);
+        DbPsMode => row("db-ps-mode", Kind::Text, "auto", "prepare statements (auto), or send them as texts (disable)").of(&["auto", "disable"]);
+        DbDebug => row("db-debug", Kind::Flag, "off", "accepted, but without effect");
     }
     MYSQL {
         MysqlHost => row("mysql-host", Kind::List, "localhost",
-            "hosts of servers, which connections go to in turn; localhost is a socket");
+            "hosts of servers; connections go to them in turn; localhost means a Unix socket");
         MysqlPort => row("mysql-port", Kind::List, "3306", "ports of the servers on each host");
-        MysqlSocket => unset("mysql-socket", Kind::List, "sockets of servers, in place of hosts and ports");
+        MysqlSocket => unset("mysql-socket", Kind::List, "Unix sockets of servers, in place of hosts and ports");
         MysqlUser => row("mysql-user", Kind::Text, "sbtest", "user");
         MysqlPassword => row("mysql-password", Kind::Text, "", "password");
         MysqlDb => row("mysql-db", Kind::Text, "sbtest", "database");
         MysqlSsl => row("mysql-ssl", Kind::Flag, "off", "encrypt connections");
         MysqlSslCipher => row("mysql-ssl-cipher", Kind::Text, "",
-            "accepted and without effect: client and server choose the cipher");
-        MysqlCompression => row("mysql-compression", Kind::Flag, "off", "compress what is sent");
-        MysqlDebug => row("mysql-debug", Kind::Flag, "off", "accepted and without effect");
+            "accepted, but without effect: client and server choose the cipher");
+        MysqlCompression => row("mysql-compression", Kind::Flag, "off", "compress what client and server send");
+        MysqlDebug => row("mysql-debug", Kind::Flag, "off", "accepted, but without effect");
         MysqlIgnoreErrors => row("mysql-ignore-errors", Kind::List, "1213,1020,1205",
-            "numbers of errors after which an event begins again, or all");
+            "errors by number after which an event begins again, or all");
         MysqlDryRun => row("mysql-dry-run", Kind::Flag, "off",
-            "send nothing, as if every statement succeeded at once");
+            "send nothing; every statement succeeds at once");
     }
     PGSQL {
         PgsqlHost => row("pgsql-host", Kind::Text, "localhost", "host of the server, or the directory of its socket");
@@ -231,17 +231,17 @@ options! {
             "what `run` does").of(&["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]);
         FileIoMode => row("file-io-mode", Kind::Text, "sync", "how requests are made").of(&["sync", "async", "mmap"]);
         FileAsyncBacklog => row("file-async-backlog", Kind::Number, "128",
-            "requests that each thread has under way (async)");
+            "requests that each thread has in flight (async)");
         FileExtraFlags => row("file-extra-flags", Kind::List, "",
             "how files are opened").of(&["sync", "dsync", "direct"]);
         FileFsyncFreq => row("file-fsync-freq", Kind::Number, "100",
-            "sync all files after this many requests; 0 is never");
+            "sync all files after this many requests; 0 means never");
         FileFsyncAll => row("file-fsync-all", Kind::Flag, "off", "sync after each write");
-        FileFsyncEnd => row("file-fsync-end", Kind::Flag, "on", "each thread syncs all files at its end");
+        FileFsyncEnd => row("file-fsync-end", Kind::Flag, "on", "each thread syncs all files when it ends");
         FileFsyncMode => row("file-fsync-mode", Kind::Text, "fsync",
             "how files are synced").of(&["fsync", "fdatasync"]);
         FileMergedRequests => row("file-merged-requests", Kind::Number, "0",
-            "make one request of this many sequential ones; 0 is none");
+            "merge this many sequential requests into one; 0 merges none");
         FileRwRatio => row("file-rw-ratio", Kind::Decimal, "1.5", "reads for each write (rndrw)");
     }
     /// The options of the test `cpu`.
@@ -271,35 +271,35 @@ options! {
         MemoryAccessMode => row("memory-access-mode", Kind::Text, "seq",
             "order of the words in a block").of(&["seq", "rnd"]);
     }
-    /// The options of all tests of tables but `bulk_insert`.
+    /// The options of all tests of databases but `bulk_insert`.
     pub OLTP {
-        AutoInc => row("auto_inc", Kind::Flag, "on", "the server numbers the rows; if off, the client");
+        AutoInc => row("auto_inc", Kind::Flag, "on", "the server numbers the rows; if off, the client does");
         CreateSecondary => row("create_secondary", Kind::Flag, "on", "tables have an index on k");
         DeleteInserts => row("delete_inserts", Kind::Number, "1",
             "rows that a transaction deletes and inserts again");
-        DistinctRanges => row("distinct_ranges", Kind::Number, "1", "sorted ranges without duplicates in a transaction");
-        IndexUpdates => row("index_updates", Kind::Number, "1", "updates of the indexed column in a transaction");
+        DistinctRanges => row("distinct_ranges", Kind::Number, "1", "ranges that a transaction reads sorted and without duplicates");
+        IndexUpdates => row("index_updates", Kind::Number, "1", "updates of the indexed column k in a transaction");
         MysqlStorageEngine => row("mysql_storage_engine", Kind::Text, "innodb", "storage engine of MySQL's tables");
-        NonIndexUpdates => row("non_index_updates", Kind::Number, "1", "updates of another column in a transaction");
-        OrderRanges => row("order_ranges", Kind::Number, "1", "sorted ranges in a transaction");
+        NonIndexUpdates => row("non_index_updates", Kind::Number, "1", "updates of the column c, which has no index, in a transaction");
+        OrderRanges => row("order_ranges", Kind::Number, "1", "ranges that a transaction reads sorted");
         PgsqlVariant => unset("pgsql_variant", Kind::Text,
-            "a variant of PostgreSQL, redshift: no index on k, and delete_inserts=0").of(&["redshift"]);
+            "variant of PostgreSQL; it sets no index on k and delete_inserts=0").of(&["redshift"]);
         PointSelects => row("point_selects", Kind::Number, "10", "single rows that a transaction reads");
         RangeSelects => row("range_selects", Kind::Flag, "on", "transactions read ranges");
-        RangeSize => row("range_size", Kind::Number, "100", "rows of a range");
+        RangeSize => row("range_size", Kind::Number, "100", "rows in a range");
         Secondary => row("secondary", Kind::Flag, "off", "ids have a secondary index in place of the primary key");
         SimpleRanges => row("simple_ranges", Kind::Number, "1", "ranges that a transaction reads");
         SkipTrx => row("skip_trx", Kind::Flag, "off", "send the statements without BEGIN and COMMIT");
         SumRanges => row("sum_ranges", Kind::Number, "1", "ranges that a transaction sums up");
-        TableSize => row("table_size", Kind::Number, "10000", "rows of a table");
-        Tables => row("tables", Kind::Number, "1", "tables");
+        TableSize => row("table_size", Kind::Number, "10000", "rows in each table");
+        Tables => row("tables", Kind::Number, "1", "number of tables");
     }
     POINTS {
         RandomPoints => row("random_points", Kind::Number, "10", "values of k that a statement looks for");
     }
     RANGES {
-        Delta => row("delta", Kind::Number, "5", "length of a range of k");
-        NumberOfRanges => row("number_of_ranges", Kind::Number, "10", "ranges of k in a statement");
+        Delta => row("delta", Kind::Number, "5", "length of a range of values of k");
+        NumberOfRanges => row("number_of_ranges", Kind::Number, "10", "ranges of values of k in a statement");
     }
 }
 
@@ -308,7 +308,7 @@ pub const SELECT_RANDOM_POINTS: &[SysbenchOption] = &with::<{ OLTP.len() + POINT
 /// The options of the test `select_random_ranges`.
 pub const SELECT_RANDOM_RANGES: &[SysbenchOption] = &with::<{ OLTP.len() + RANGES.len() }>(RANGES);
 
-/// The options of all tests of tables and some more, by name, as all such lists are.
+/// The options of all tests of tables and `more`, sorted by name.
 const fn with<const COUNT: usize>(more: &[SysbenchOption]) -> [SysbenchOption; COUNT] {
     let mut all = [SysbenchOption::Tables; COUNT];
     let (mut at, mut added) = (0, 0);

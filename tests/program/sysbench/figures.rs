@@ -83,7 +83,7 @@ fn tests_that_are_not_there_are_refused_with_what_to_use() {
             )
         } else {
             format!(
-                "FATAL: Cannot run '{test}': scripts in Lua are in builds with the feature lua, for example `cargo install ferrio --features \
+                "FATAL: Cannot run '{test}': scripts in Lua need a build with the feature lua, for example `cargo install ferrio --features \
                  lua`."
             )
         };

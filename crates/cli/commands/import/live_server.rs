@@ -1,4 +1,4 @@
-//! A server that is asked for its counters itself: twice, with some time in between.
+//! Takes two snapshots of a running server, some time apart.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,15 +50,24 @@ const INNODB_QUERIES: [&str; 3] = [
 pub fn arguments(server: ImportedServer) -> Vec<Arg> {
     let text = |name, value, help| option(name, value, help).value_parser(value_parser!(String));
     let port = |name, help| option(name, "PORT", help).value_parser(value_parser!(u16).range(1..));
-    let seconds = option("seconds", "SECONDS", "With a server: time between its two snapshots")
-        .default_value("60")
-        .value_parser(value_parser!(u32).range(1..=31_536_000));
+    let seconds =
+        option("seconds", "SECONDS", "Time between the two snapshots that ferrio takes of a server")
+            .default_value("60")
+            .value_parser(value_parser!(u32).range(1..=31_536_000));
     let mut arguments = match server {
         ImportedServer::Innodb => vec![
-            text("mysql-host", "HOST", "Ask the server on this host, instead of reading snapshots"),
+            text(
+                "mysql-host",
+                "HOST",
+                "Take the snapshots from the server on this host, instead of from files",
+            ),
             port("mysql-port", "Port of the server").default_value("3306"),
-            option("mysql-socket", "PATH", "Ask the server with this socket, instead of reading snapshots")
-                .value_parser(value_parser!(PathBuf)),
+            option(
+                "mysql-socket",
+                "PATH",
+                "Take the snapshots from the server with this socket, instead of from files",
+            )
+            .value_parser(value_parser!(PathBuf)),
             text("mysql-user", "USER", "User of the server").default_value("root"),
             text("mysql-password", "PASSWORD", "Password of the user").default_value(""),
         ],
@@ -66,7 +75,7 @@ pub fn arguments(server: ImportedServer) -> Vec<Arg> {
             text(
                 "pgsql-host",
                 "HOST",
-                "Ask the server on this host, or with the socket in this directory, instead of reading snapshots",
+                "Take the snapshots from the server on this host, or with the socket in this directory, instead of from files",
             ),
             port("pgsql-port", "Port of the server").default_value("5432"),
             text("pgsql-user", "USER", "User of the server").default_value("postgres"),

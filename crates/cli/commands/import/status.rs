@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::messages::{Messages, print_text};
 use crate::output_file::OutputFile;
 
-/// The longest text of a snapshot: a server prints some ten thousand bytes.
+/// The longest text of a snapshot; servers print some ten thousand bytes.
 const MAX_SNAPSHOT: u64 = 64 << 20;
 
 /// The sub-command of a server.
@@ -42,13 +42,13 @@ fn command(server: ImportedServer) -> Command {
     };
     let command =
         Command::new(server.name()).about(about).after_help(details).args_override_self(true).args([
-            path("before", "BEFORE", "What the server said at first; - is standard input")
+            path("before", "BEFORE", "First snapshot of the server; - is standard input")
                 .required_unless_present_any(live_server::names(server))
                 .conflicts_with_all(live_server::names(server)),
             path(
                 "after",
                 "AFTER",
-                "What it said later; without it, its counters since its start are divided by that time",
+                "Second snapshot; without it, the job has the I/O since the start of the server",
             ),
             option("output", "FILE", "Write the job file to FILE instead of standard output")
                 .short('o')
@@ -56,7 +56,8 @@ fn command(server: ImportedServer) -> Command {
                 .value_parser(value_parser!(PathBuf)),
             option("sessions", "NUMBER", "Sessions at work, in place of those that the counters show")
                 .value_parser(value_parser!(u32).range(1..=1_000_000)),
-            option("size", "SIZE", "Size of the data, such as 100g").value_parser(bytes),
+            option("size", "SIZE", "Size of the data, such as 100g, in place of what the snapshots say")
+                .value_parser(bytes),
             option("transaction-cpu", "TIME", "CPU time of a transaction, such as 1500us or 2ms")
                 .value_parser(cpu_time),
             option("runtime", "SECONDS", "Time that the job runs")
@@ -83,9 +84,10 @@ minutes apart; with the line of /proc/PID/stat, the job also has the CPU time:
   ferrio import innodb-status before.txt after.txt -o bank.fio
   ferrio check bank.fio
 
-With --mysql-host or --mysql-socket, ferrio asks the server itself, twice.
+With --mysql-host or --mysql-socket, ferrio takes both snapshots itself.
 
-A line `data_bytes', a tab and a number of bytes says how large the data is."
+The counters lack the size of the data. Give --size, or append a line to the
+snapshots: `data_bytes', a tab and the number of bytes."
     )
     .replace("`data_bytes'", "`data_bytes`")
 }
@@ -96,7 +98,7 @@ fn postgres_details() -> String {
     format!(
         "\
 Each snapshot is what psql prints for these statements, under the usual load
-and some minutes apart. A release without one of the tables says so, which
+and some minutes apart. Statements about tables that a release lacks fail, which
 does no harm. With the lines of /proc/PID/stat of all processes of the server,
 the job also has the CPU time:
 
@@ -107,7 +109,7 @@ the job also has the CPU time:
   ferrio import postgres-status before.csv after.csv -o bank.fio
   ferrio check bank.fio
 
-With --pgsql-host, ferrio asks the server itself, twice.",
+With --pgsql-host, ferrio takes both snapshots itself.",
         statements.join(" \\\n")
     )
 }
@@ -178,7 +180,7 @@ fn read_snapshots(
     if second == Some(first) {
         return Err(refusal(
             format!("{} is given twice", source_name(first)),
-            Some("give two snapshots, or one"),
+            Some("give two different snapshots, or only one"),
         ));
     }
     let paths = || [Some(first), second].into_iter().flatten();

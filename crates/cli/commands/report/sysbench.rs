@@ -1,4 +1,4 @@
-//! Documents of `ferrio sysbench` of several machines as one.
+//! Merges documents of `ferrio sysbench` of several machines.
 
 use std::fs;
 use std::io::Write as _;
@@ -49,7 +49,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// They do not add up, or there is no such format of them.
 pub fn aggregate(documents: &[NamedDocument], format: Option<Format>) -> Result<String, Error> {
-    let help = "documents of `ferrio sysbench` become normal, which is text, or json";
+    let help = "for documents of `ferrio sysbench`, the format is normal, which is text, or json";
     let all = merged(documents).map_err(|error| refusal(error.to_string(), None))?;
     match format {
         None | Some(Format::Normal) => Ok(all.aggregate_text()),

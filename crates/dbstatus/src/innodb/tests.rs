@@ -114,7 +114,7 @@ fn what_is_missing_or_wrong_is_named() {
     );
     assert!(matches!(idle, StatusError::NoTransactions { .. } | StatusError::WentBack { .. }), "{idle}");
     let text = failure(None, &changed(BEFORE, &["Innodb_log_writes"], "Innodb_log_writes\tmany\n"));
-    assert_eq!(text.to_string(), "`Innodb_log_writes` is `many`, and a number is expected");
+    assert_eq!(text.to_string(), "`Innodb_log_writes` is `many`, but a number is expected");
 }
 
 #[test]

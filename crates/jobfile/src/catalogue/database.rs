@@ -13,9 +13,9 @@ rows! {
         TransactionRate: "transaction_rate", Float, CountPerSecond, min 0, max 1000000000, under "workload";
             Works; "Mean arrivals of transactions per second over all sessions, at random times; 0: each session begins one when its last has ended";
         TransactionCpu: "transaction_cpu", Time, Microseconds, default "0", max 3600000000, under "workload";
-            Works; "CPU time of a transaction, that of its I/O included, in the background too; 0: no more than its I/O needs";
+            Works; "CPU time of a transaction, including that of its I/O and of background jobs; 0: only what its I/O needs";
         SyncSessions: "sync_sessions", Bool, Plain, under "workload";
-            Works; "Sessions read and write with psync, as those of most servers do; `ioengine` is then that of background jobs alone";
+            Works; "Sessions read and write with psync, as those of most servers do; `ioengine` then applies to background jobs only";
         PageReads: "page_reads", Float, Plain, min 0, max 100000, under "workload";
             Works; "Pages that a transaction reads, one after the other; a fraction is a mean: with 2.5, they are 2 and 3 in turn";
         BufferPool: "buffer_pool", Size, Bytes, min 1, under "workload";

@@ -162,7 +162,9 @@ pub(super) fn lost(error: io::Error) -> SqlError {
 }
 
 pub(super) fn malformed() -> SqlError {
-    SqlError::Lost("Malformed communication packet: what answers is no MySQL server".to_owned())
+    SqlError::Lost(
+        "Malformed communication packet: the peer is not a MySQL server; check host and port".to_owned(),
+    )
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Compressed {
             if content.len() != original {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "a compressed packet has another length",
+                    "a compressed packet does not have the length in its header",
                 ));
             }
         }

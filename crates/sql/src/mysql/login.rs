@@ -160,7 +160,7 @@ fn proof(plugin: &AuthPlugin<'_>, login: &Login, nonce: &[u8], stream: &Stream) 
         }
         AuthPlugin::MysqlClearPassword if stream.is_private() => Ok(clear_password(login)),
         AuthPlugin::MysqlClearPassword => Err(SqlError::Unsupported(
-            "the server asks for the password in clear text, which is sent over TLS or a Unix socket only"
+            "the server asks for the password in clear text, which is only sent over TLS or a Unix socket"
                 .to_owned(),
         )),
         // The server asks the kernel who the user is.

@@ -108,5 +108,5 @@ pub(super) fn lost(error: io::Error) -> SqlError {
 }
 
 pub(super) fn malformed(what: &str) -> SqlError {
-    SqlError::Lost(format!("what answers is no PostgreSQL server: {what}"))
+    SqlError::Lost(format!("the peer is not a PostgreSQL server; check host and port: {what}"))
 }

@@ -23,7 +23,7 @@ pub struct NamedDocument {
     pub document: SysbenchDocument,
 }
 
-/// Why documents are not one.
+/// Why documents cannot be merged.
 #[derive(Debug, Error, PartialEq)]
 pub enum MergeError {
     /// They are not of the same test.
@@ -39,17 +39,17 @@ pub enum MergeError {
         other_test: String,
     },
     /// A document has percentiles only, which cannot be added up.
-    #[error("{0} has no histogram: an older version of ferrio wrote it")]
+    #[error("{0} has no histogram, because an older version of ferrio wrote it: run the test again")]
     NoHistogram(String),
     /// A document has a histogram that no latencies can have.
-    #[error("{0} has a damaged histogram")]
+    #[error("{0} has a damaged histogram: run the test again")]
     Damaged(String),
     /// There is no document.
     #[error("there is no document")]
     None,
 }
 
-/// The documents as one.
+/// Merges the documents.
 ///
 /// # Errors
 /// They are of several tests, or one has no histogram.
