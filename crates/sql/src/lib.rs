@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod client;
 mod connection;
 mod driver;
 mod error;

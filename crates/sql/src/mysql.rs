@@ -13,7 +13,8 @@ mod values;
 
 use mysql_common::packets::Column;
 
-use crate::{Connection, Keep, Login, Reply, SqlError, StatementId, Value};
+use crate::client::{Client, Protocol};
+use crate::{Keep, Login, Reply, SqlError, StatementId, Value};
 use answer::{Format, Reader, lost, malformed, server_error};
 use login::{Session, log_in};
 use values::{type_of, write_value};
@@ -25,16 +26,11 @@ const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
 
 /// A connection to a MySQL or MariaDB server.
-pub(crate) struct Mysql {
-    login: Login,
-    /// Absent once it is lost.
-    session: Option<Session>,
-    statements: Vec<Option<Statement>>,
-}
+pub(crate) type Mysql = Client<Session>;
 
 /// A prepared statement.
 #[derive(Debug)]
-struct Statement {
+pub(crate) struct Statement {
     /// The server's number of it.
     number: u32,
     parameters: usize,
@@ -43,94 +39,53 @@ struct Statement {
     columns: Vec<Column>,
 }
 
-impl Mysql {
-    pub(crate) fn connect(login: &Login) -> Result<Mysql, SqlError> {
-        let session = log_in(login)?;
-        Ok(Mysql { login: login.clone(), session: Some(session), statements: Vec::new() })
+impl Protocol for Session {
+    type Statement = Statement;
+
+    const GONE: &str = "Server has gone away";
+
+    fn log_in(login: &Login) -> Result<Self, SqlError> {
+        log_in(login)
     }
 
-    /// Does something with the session, which is gone if that shows so.
-    fn with_session<T>(
-        &mut self,
-        perform: impl FnOnce(&mut Session, &mut [Option<Statement>]) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
-        let session = self.session.as_mut().ok_or_else(gone)?;
-        let result = perform(session, &mut self.statements);
-        if result.as_ref().is_err_and(SqlError::is_fatal) {
-            self.session = None;
-        }
-        result
-    }
-}
-
-impl Connection for Mysql {
     fn query(&mut self, text: &str, keep: Keep) -> Result<Reply, SqlError> {
-        self.with_session(|session, _| {
-            let payload = session.packets.command();
-            payload.push(COM_QUERY);
-            payload.extend_from_slice(text.as_bytes());
-            session.packets.send().map_err(lost)?;
-            reader(session, Format::Text, keep).reply(&mut Vec::new())
-        })
+        let payload = self.packets.command();
+        payload.push(COM_QUERY);
+        payload.extend_from_slice(text.as_bytes());
+        self.packets.send().map_err(lost)?;
+        reader(self, Format::Text, keep).reply(&mut Vec::new())
     }
 
-    fn prepare(&mut self, text: &str) -> Result<StatementId, SqlError> {
-        let statement = self.with_session(|session, _| prepare(session, text))?;
-        let id = StatementId(self.statements.len() as u32);
-        self.statements.push(Some(statement));
-        Ok(id)
+    fn prepare(&mut self, _id: StatementId, text: &str) -> Result<Statement, SqlError> {
+        prepare(self, text)
+    }
+
+    fn parameters(statement: &Statement) -> usize {
+        statement.parameters
     }
 
     fn execute(
         &mut self,
-        statement: StatementId,
+        statement: &mut Statement,
         values: &[Value<'_>],
         keep: Keep,
     ) -> Result<Reply, SqlError> {
-        self.with_session(|session, statements| {
-            let statement = statements.get_mut(statement.0 as usize).and_then(Option::as_mut);
-            let statement = statement.ok_or_else(SqlError::no_statement)?;
-            if values.len() != statement.parameters {
-                return Err(SqlError::wrong_values(values.len(), statement.parameters));
-            }
-            write_execution(statement, values, session.packets.command());
-            session.packets.send().map_err(lost)?;
-            reader(session, Format::Binary, keep).reply(&mut statement.columns)
-        })
+        write_execution(statement, values, self.packets.command());
+        self.packets.send().map_err(lost)?;
+        reader(self, Format::Binary, keep).reply(&mut statement.columns)
     }
 
-    fn close(&mut self, statement: StatementId) -> Result<(), SqlError> {
-        let closed = self.statements.get_mut(statement.0 as usize).and_then(Option::take);
-        let Some(closed) = closed else { return Ok(()) };
-        self.with_session(|session, _| {
-            let payload = session.packets.command();
-            payload.push(COM_STMT_CLOSE);
-            payload.extend_from_slice(&closed.number.to_le_bytes());
-            // There is no answer.
-            session.packets.send().map_err(lost)
-        })
+    fn close(&mut self, statement: Statement) -> Result<(), SqlError> {
+        let payload = self.packets.command();
+        payload.push(COM_STMT_CLOSE);
+        payload.extend_from_slice(&statement.number.to_le_bytes());
+        // There is no answer.
+        self.packets.send().map_err(lost)
     }
 
-    fn reconnect(&mut self) -> Result<(), SqlError> {
-        quit(self.session.take());
-        self.statements.clear();
-        self.session = Some(log_in(&self.login)?);
-        Ok(())
-    }
-}
-
-impl Drop for Mysql {
-    fn drop(&mut self) {
-        quit(self.session.take());
-    }
-}
-
-/// Leaves the server, which otherwise counts an aborted connection.
-fn quit(session: Option<Session>) {
-    if let Some(mut session) = session {
-        session.packets.command().push(COM_QUIT);
-        // If the connection is gone, that is as good.
-        let _ = session.packets.send();
+    fn leave(mut self) {
+        self.packets.command().push(COM_QUIT);
+        let _ = self.packets.send();
     }
 }
 
@@ -194,8 +149,4 @@ fn write_execution(statement: &mut Statement, values: &[Value<'_>], payload: &mu
     for value in values {
         write_value(value, payload);
     }
-}
-
-fn gone() -> SqlError {
-    SqlError::Lost("Server has gone away".to_owned())
 }

@@ -16,114 +16,68 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{self, Message, RowDescriptionBody};
 use postgres_protocol::message::frontend;
 
-use crate::{Connection, Keep, Login, Reply, ReplyKind, Row, ServerError, SqlError, StatementId, Value};
+use crate::client::{Client, Protocol};
+use crate::{Keep, Login, Reply, ReplyKind, Row, ServerError, SqlError, StatementId, Value};
 use login::log_in;
 use messages::{Messages, lost, malformed, server_error};
 use placeholders::number_parameters;
 
 /// A connection to a PostgreSQL server.
-pub(crate) struct Pgsql {
-    login: Login,
-    /// Absent once it is lost.
-    messages: Option<Messages>,
-    statements: Vec<Option<Statement>>,
-}
+pub(crate) type Pgsql = Client<Messages>;
 
 /// A prepared statement.
 #[derive(Debug)]
-struct Statement {
+pub(crate) struct Statement {
     name: String,
     parameters: usize,
     /// Absent for a statement that returns no rows.
     columns: Option<Vec<String>>,
 }
 
-impl Pgsql {
-    pub(crate) fn connect(login: &Login) -> Result<Pgsql, SqlError> {
-        let messages = log_in(login)?;
-        Ok(Pgsql { login: login.clone(), messages: Some(messages), statements: Vec::new() })
+impl Protocol for Messages {
+    type Statement = Statement;
+
+    const GONE: &str = "no connection to the server";
+
+    fn log_in(login: &Login) -> Result<Self, SqlError> {
+        log_in(login)
     }
 
-    /// Does something with the connection, which is gone if that shows so.
-    fn with_messages<T>(
-        &mut self,
-        perform: impl FnOnce(&mut Messages, &[Option<Statement>]) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
-        let messages = self.messages.as_mut().ok_or_else(gone)?;
-        let result = perform(messages, &self.statements);
-        if result.as_ref().is_err_and(SqlError::is_fatal) {
-            self.messages = None;
-        }
-        result
-    }
-}
-
-impl Connection for Pgsql {
     fn query(&mut self, text: &str, keep: Keep) -> Result<Reply, SqlError> {
-        self.with_messages(|messages, _| {
-            frontend::query(text, messages.command()).map_err(unsendable)?;
-            messages.send().map_err(lost)?;
-            read_reply(messages, keep, None)
-        })
+        frontend::query(text, self.command()).map_err(unsendable)?;
+        self.send().map_err(lost)?;
+        read_reply(self, keep, None)
     }
 
-    fn prepare(&mut self, text: &str) -> Result<StatementId, SqlError> {
-        let id = StatementId(self.statements.len() as u32);
-        let name = format!("ferrio{}", id.0);
-        let statement = self.with_messages(|messages, _| prepare(messages, name, text))?;
-        self.statements.push(Some(statement));
-        Ok(id)
+    fn prepare(&mut self, id: StatementId, text: &str) -> Result<Statement, SqlError> {
+        prepare(self, format!("ferrio{}", id.0), text)
+    }
+
+    fn parameters(statement: &Statement) -> usize {
+        statement.parameters
     }
 
     fn execute(
         &mut self,
-        statement: StatementId,
+        statement: &mut Statement,
         values: &[Value<'_>],
         keep: Keep,
     ) -> Result<Reply, SqlError> {
-        self.with_messages(|messages, statements| {
-            let statement = statements.get(statement.0 as usize).and_then(Option::as_ref);
-            let statement = statement.ok_or_else(SqlError::no_statement)?;
-            if values.len() != statement.parameters {
-                return Err(SqlError::wrong_values(values.len(), statement.parameters));
-            }
-            write_execution(statement, values, messages.command())?;
-            messages.send().map_err(lost)?;
-            read_reply(messages, keep, statement.columns.as_deref())
-        })
+        write_execution(statement, values, self.command())?;
+        self.send().map_err(lost)?;
+        read_reply(self, keep, statement.columns.as_deref())
     }
 
-    fn close(&mut self, statement: StatementId) -> Result<(), SqlError> {
-        let closed = self.statements.get_mut(statement.0 as usize).and_then(Option::take);
-        let Some(closed) = closed else { return Ok(()) };
-        self.with_messages(|messages, _| {
-            frontend::close(b'S', &closed.name, messages.command()).map_err(unsendable)?;
-            frontend::sync(messages.output());
-            messages.send().map_err(lost)?;
-            read_reply(messages, Keep::Count, None).map(drop)
-        })
+    fn close(&mut self, statement: Statement) -> Result<(), SqlError> {
+        frontend::close(b'S', &statement.name, self.command()).map_err(unsendable)?;
+        frontend::sync(self.output());
+        self.send().map_err(lost)?;
+        read_reply(self, Keep::Count, None).map(drop)
     }
 
-    fn reconnect(&mut self) -> Result<(), SqlError> {
-        terminate(self.messages.take());
-        self.statements.clear();
-        self.messages = Some(log_in(&self.login)?);
-        Ok(())
-    }
-}
-
-impl Drop for Pgsql {
-    fn drop(&mut self) {
-        terminate(self.messages.take());
-    }
-}
-
-/// Leaves the server, which otherwise writes of a lost connection into its log.
-fn terminate(messages: Option<Messages>) {
-    if let Some(mut messages) = messages {
-        frontend::terminate(messages.command());
-        // If the connection is gone, that is as good.
-        let _ = messages.send();
+    fn leave(mut self) {
+        frontend::terminate(self.command());
+        let _ = self.send();
     }
 }
 
@@ -276,10 +230,6 @@ fn row(body: &[u8]) -> Option<Row> {
 /// A text that a message cannot have.
 fn unsendable(error: io::Error) -> SqlError {
     SqlError::Unsupported(format!("the statement cannot be sent: {error}"))
-}
-
-fn gone() -> SqlError {
-    SqlError::Lost("no connection to the server".to_owned())
 }
 
 #[cfg(test)]

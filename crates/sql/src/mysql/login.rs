@@ -39,7 +39,7 @@ const NONCE: usize = 20;
 
 /// A user who is logged in.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(crate) struct Session {
     pub(super) packets: Packets,
     /// Sets of rows end with an OK packet, and nothing separates columns from rows.
     pub(super) deprecate_eof: bool,

@@ -18,7 +18,7 @@ const MAX_KEPT_OUTPUT: usize = 1 << 20;
 
 /// Sends and receives messages.
 #[derive(Debug)]
-pub(super) struct Messages {
+pub(crate) struct Messages {
     stream: Stream,
     input: Input,
     /// The message that was received last, and is still in the input.
