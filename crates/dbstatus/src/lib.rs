@@ -1,7 +1,7 @@
 //! Job files of database models from the counters of a running server, divided by its transactions.
 //!
-//! [`snapshot`] reads the text that a server's client prints. [`innodb`] and [`postgres`] say what each counter means for the model, and
-//! [`model_job`] writes the job file, which says where each value comes from. Nothing here connects to a server.
+//! `snapshot` reads the text that a server's client prints. `innodb` and `postgres` say what each counter means for the model, and
+//! `model_job` writes the job file, which says where each value comes from. Nothing here connects to a server.
 
 #![forbid(unsafe_code)]
 
